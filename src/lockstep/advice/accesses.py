@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 WIDEST = 16  # bytes of a lane where nobody counted by instruction: no access is accused wrongly
 
+BUSY_L1 = 0.5  # of the cycles of SMs with a CTA: below it loads wait for latencies instead
+
 
 def global_accesses(o: Observation) -> "pandas.DataFrame":
     """Loads and stores of global memory: a row an instruction, or one of all of the kernel.
@@ -55,10 +57,12 @@ def global_accesses(o: Observation) -> "pandas.DataFrame":
 def cost(o: Observation, rows: "pandas.DataFrame", bad: "pandas.DataFrame") -> float:
     """What the excess of some of the rows costs, of the time, from 0 to 1.
 
-    Either it keeps the L1 busy, or it goes on to a memory system that holds the kernel up. What
-    the L1 has fetched and other accesses find there costs nothing beyond it.
+    Either it keeps an L1 busy that is busy most of the time, or it goes on to a memory system that
+    holds the kernel up. What the L1 has fetched and other accesses find there costs nothing beyond.
     """
-    in_l1 = bad["excess"].sum() / o.gpu.l1.cycle_sectors / o.active
+    moved = o.gpu.l1.cycle_sectors * o.active  # by all L1s, at most
+    busy = rows["sectors"].sum() / moved > BUSY_L1
+    in_l1 = bad["excess"].sum() / moved if busy else 0.0
     beyond = bad["excess_sent"].sum() / max(1, rows["sent"].sum()) * o.memory_bound
     return min(1.0, max(in_l1, beyond))
 

@@ -1,12 +1,10 @@
 """What a rule looks at: launches of one kernel, or all, with counters, metrics and source."""
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
-from math import isnan
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from lockstep.gpus.spec import GPU
 from lockstep.metrics import facts, source
@@ -57,7 +55,7 @@ class Observation:
 
     def __getitem__(self, name: str) -> float:
         value = self.metrics[name]
-        return 0.0 if isnan(value) else value
+        return 0.0 if math.isnan(value) else value
 
     @cached_property
     def source(self) -> "pandas.DataFrame | None":
@@ -77,8 +75,8 @@ class Observation:
         return sum(run.ctas for run in self.runs)
 
     def spent(self, *reasons: Stall) -> float:
-        """Scheduler-cycles spent in some states, from 0 to 1 of those with a CTA on the SM."""
-        total = max(1, sum(self.sm.stalls))
+        """Scheduler-cycles spent in some states, from 0 to 1 of those in which it had a warp."""
+        total = max(1, sum(self.sm.stalls) - self.sm.stalls[Stall.NO_WARP])
         return sum(self.sm.stalls[reason] for reason in reasons) / total
 
     @property
@@ -102,9 +100,13 @@ class Observation:
         return max(self["sim__compute_throughput.pct"], self["sim__memory_throughput.pct"]) / 100
 
     @cached_property
+    def warps_launched(self) -> int:
+        """Warps of all CTAs."""
+        size = self.gpu.sm.warp_size
+        return max(1, sum(run.ctas * -(-math.prod(run.block) // size) for run in self.runs))
+
+    @cached_property
     def lanes_launched(self) -> float:
         """Threads of a warp as the launches made them: fewer than its size where blocks are odd."""
-        threads = sum(run.ctas * int(np.prod(run.block)) for run in self.runs)
-        size = self.gpu.sm.warp_size
-        warps = sum(run.ctas * -(-int(np.prod(run.block)) // size) for run in self.runs)
-        return threads / max(1, warps)
+        threads = sum(run.ctas * math.prod(run.block) for run in self.runs)
+        return threads / self.warps_launched

@@ -16,7 +16,7 @@ def look(o: Observation) -> Diagnosis | None:
     run = max(o.runs, key=lambda run: run.running)
     return Diagnosis(
         share,
-        f"In {100 * share:.0f} % of its cycles a scheduler waits for other warps of a CTA.",
+        f"In {100 * share:.0f} % of the time a scheduler waits for other warps of a CTA.",
         "Use fewer barriers or smaller CTAs, several of which fit an SM, and give the warps "
         "between two barriers equal work.",
         (

@@ -15,7 +15,7 @@ def look(o: Observation) -> Diagnosis | None:
         return None
     return Diagnosis(
         share,
-        f"In {100 * share:.0f} % of its cycles a scheduler waits for a constant operand.",
+        f"In {100 * share:.0f} % of the time a scheduler waits for a constant operand.",
         "Use fewer constants in a loop, in the order in which they lie, or load them into "
         "registers before it; what lanes index differently belongs into shared memory.",
         (

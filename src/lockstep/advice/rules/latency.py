@@ -19,12 +19,12 @@ def look(o: Observation) -> Diagnosis | None:
     rows = None if o.source is None else o.source[o.source["stall_long_scoreboard"] > 0]
     return Diagnosis(
         long,
-        f"In {100 * long:.0f} % of its cycles a scheduler has {resident:.1f} warps, and all wait "
-        "for memory.",
+        f"A scheduler has {resident:.1f} warps, and in {100 * long:.0f} % of the time all of them "
+        "wait for memory.",
         "Have more loads under way: independent ones in each thread (unroll, load ahead), wider "
         "ones, or more warps.",
         (
-            measured(o, "sim__scheduler_long_scoreboard.pct"),
+            Evidence("scheduler-cycles in which all warps wait for memory", 100 * long, "%"),
             measured(o, "sim__issue_slots_idle.pct"),
             Evidence("warps of a scheduler", resident, "warps"),
             Evidence("speed of light of the busiest unit", 100 * o.busiest, "%"),

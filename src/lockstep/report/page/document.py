@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from lockstep.metrics import manifest
 from lockstep.metrics.registry import SECTIONS
 from lockstep.metrics.result import Result
+from lockstep.metrics.source import STALLS
 from lockstep.report import figures, summary
 from lockstep.report.page.heat import heat_maps
 from lockstep.report.roofline import roofline
@@ -204,7 +205,7 @@ def _source(table: "pandas.DataFrame | None") -> dict[str, Any] | None:
     """The rows with most stalls, in the order of the table; how many were left out."""
     if table is None or not len(table):
         return None
-    stalls = [name for name in table.columns if str(name).startswith("stall_")]
+    stalls = [name for name in STALLS if name in table.columns]
     weight = table[stalls].sum(axis=1) if stalls else table.get("issued")
     hot = table
     if len(table) > SOURCE_ROWS and weight is not None:
