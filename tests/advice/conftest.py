@@ -5,6 +5,14 @@ from functools import cache
 import pytest
 
 import lockstep
+from lockstep.gpus import library
+
+
+@pytest.fixture(scope="session")
+def small(load_script, repository):
+    """Function from overrides to a GPU that is quick to simulate."""
+    quick = load_script(repository / "tests" / "small_gpu.py").SMALL
+    return lambda **changes: library.replace(library.gpu("QV100"), **quick | changes)
 
 
 @pytest.fixture(scope="session")
@@ -19,7 +27,7 @@ def outcome(pairs, small):
 
     @cache
     def run(rule, clean, source=True):
-        changes = {name.replace(".", "__"): n for name, n in pairs.GPUS.get(rule, {}).items()}
-        return lockstep.simulate(pairs.made(rule, clean), small(**changes), source=source)
+        gpu = small(**pairs.GPUS.get(rule, {}))
+        return lockstep.simulate(pairs.made(rule, clean), gpu, source=source)
 
     return run

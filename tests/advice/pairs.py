@@ -177,7 +177,7 @@ def product(name, tensor):
         for n in range(24):
             if not tensor:
                 k(f"FFMA R{16 + n}, R8, R9, R{16 + n}")
-            elif n % 8 == 0:
+            elif n % 12 == 0:
                 k(f"HMMA.884.F32.F32.STEP0 R{16 + n}, R8, R13, R{16 + n}")
             elif n % 2:
                 k("IADD3 R4, R4, 0x1, RZ")
@@ -254,7 +254,10 @@ PAIRS = {
     "register_banks": (lambda: operands("one_bank", 1), lambda: operands("both_banks", 2)),
     "instruction_cache": (lambda: code("long_loop", 6000), lambda: code("short_loop", 100)),
     "constants": (lambda: constants("many_constants", 64), lambda: constants("one_line", 4)),
-    "dram_bandwidth": (lambda: mixed("stream", width=".128", work=1), lambda: mixed("balanced", work=100)),
+    "dram_bandwidth": (
+        lambda: mixed("stream", width=".128", work=1),
+        lambda: mixed("balanced", work=100),
+    ),
     "cache_bandwidth": (lambda: few_loads("from_l2", 0), lambda: few_loads("from_l2_less", 250)),
     "compute": (lambda: code("sums", 300), lambda: mixed("half", work=14)),
     "tensor": (lambda: product("fma", False), lambda: product("hmma", True)),

@@ -10,7 +10,8 @@ from lockstep.advice.rule import Spot
 if TYPE_CHECKING:
     import pandas
 
-WIDEST = 16  # bytes of a lane where nobody counted by instruction: no access is accused wrongly
+GLOBAL_WIDTH, SHARED_WIDTH = 8, 16  # bytes of a lane where nobody counted by instruction
+MORE_LINES = 2  # times the lines that bytes need: what alignment alone may take
 
 BUSY_L1 = 0.5  # of the cycles of SMs with a CTA: below it loads wait for latencies instead
 
@@ -31,7 +32,7 @@ def global_accesses(o: Observation) -> "pandas.DataFrame":
         reads, writes = sm.l1_global_read_sectors, sm.l1_global_write_sectors
         row = {"requests": sm.requests_global, "sectors": reads + writes, "lines": sm.transactions}
         row["sent"] = reads + writes - sm.l1_global_read_hits - sm.l1_global_read_pending
-        row["bytes"] = o.sm.requests_global * o.lanes_launched * WIDEST
+        row["bytes"] = o.sm.requests_global * o.lanes_launched * GLOBAL_WIDTH
         table = pandas.DataFrame([row])
     else:
         rows = o.source
@@ -50,7 +51,8 @@ def global_accesses(o: Observation) -> "pandas.DataFrame":
         table[f"needed_{what}"] = np.maximum(table["requests"], table["bytes"] / size)
     table["excess"] = (table["sectors"] - table["needed_sectors"]).clip(lower=0)
     table["excess_sent"] = (table["sent"] - table["needed_sectors"]).clip(lower=0)
-    table["scattered"] = table["lines"] > 2 * table["needed_lines"]
+    more = MORE_LINES if o.source is not None else MORE_LINES + 1  # wider ones may need twice
+    table["scattered"] = table["lines"] > more * table["needed_lines"]
     return table[table["requests"] > 0]
 
 
@@ -74,7 +76,7 @@ def shared_accesses(o: Observation) -> "pandas.DataFrame":
     shared = o.gpu.shared
     if o.source is None:
         row = {"accesses": o.sm.shared_accesses, "passes": o.sm.shared_wavefronts}
-        row["bytes"] = o.sm.shared_accesses * o.lanes_launched * WIDEST
+        row["bytes"] = o.sm.shared_accesses * o.lanes_launched * SHARED_WIDTH
         table = pandas.DataFrame([row])
     else:
         rows = o.source[o.source["shared_accesses"] > 0]

@@ -10,6 +10,8 @@ LEAST = 0.1  # of the time
 
 def look(o: Observation) -> Diagnosis | None:
     """Sectors beyond those that bytes fill, of accesses that lie close together."""
+    if o.source is None:  # how many bytes a lane accesses is not known
+        return None
     rows = global_accesses(o)
     bad = rows[~rows["scattered"] & (rows["excess"] > 0)]
     excess = bad["excess"].sum() / max(1, rows["sectors"].sum())
