@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lockstep.advice.observation import Observation
-from lockstep.advice.rule import Spot
+from lockstep.advice.rule import HotSpot
 
 if TYPE_CHECKING:
     import pandas
@@ -92,9 +92,9 @@ def shared_accesses(o: Observation) -> "pandas.DataFrame":
     return table[table["accesses"] > 0]
 
 
-def spot(table: "pandas.DataFrame | None", weight: str) -> Spot | None:
+def spot(table: "pandas.DataFrame | None", weight: str) -> HotSpot | None:
     """The instruction with the largest ``weight``; None where nobody counted by instruction."""
     if table is None or "pc" not in table or table.empty:
         return None
-    row = table.loc[table[weight].idxmax()]
-    return Spot(str(row["file"]), int(row["line"]), int(row["pc"]), str(row["text"]))
+    row = table.iloc[int(table[weight].to_numpy().argmax())]
+    return HotSpot(str(row["file"]), int(row["line"]), int(row["pc"]), str(row["text"]))

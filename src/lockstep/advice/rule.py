@@ -20,7 +20,7 @@ def measured(o: Observation, name: str, unit: str = "%") -> Evidence:
     return Evidence(name, o[name], unit)
 
 
-class Spot(NamedTuple):
+class HotSpot(NamedTuple):
     """The instruction that a problem is most of, and its source line where one is known."""
 
     file: str  # "" = unknown
@@ -41,7 +41,7 @@ class Diagnosis:
     what: str
     todo: str
     evidence: tuple[Evidence, ...]
-    spot: Spot | None = None
+    spot: HotSpot | None = None
     lift: str = ""
 
 

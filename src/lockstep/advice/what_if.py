@@ -5,12 +5,12 @@ holds; gains do not add up.
 """
 
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lockstep import api
 from lockstep.advice.lifts import Lift
 from lockstep.errors import LockstepError
+from lockstep.gpus.spec import GPU
 from lockstep.metrics.result import Result
 
 if TYPE_CHECKING:
@@ -69,7 +69,10 @@ def what_if(
         raise LockstepError(
             "what a device ran cannot be simulated again: record a trace of it (Device.record)"
         )
-    again = partial(api.simulate, workload, **simulation)
+
+    def again(gpu: GPU) -> Result:
+        return api.simulate(workload, gpu, **simulation)
+
     before = _cycles(result if workload is result.workload else again(result.gpu))
     predictions = []
     for lift in lifts:
