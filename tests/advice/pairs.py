@@ -57,7 +57,8 @@ def mixed(
 
 def _arithmetic(k, n, each):
     """Two instructions whose operands lie in both register banks."""
-    k(f"{each} R{12 + 2 * (n % 8)}, R{12 + 2 * (n % 8)}, R1, R2")
+    third = "" if each == "DADD" else ", R1"
+    k(f"{each} R{12 + 2 * (n % 8)}, R{12 + 2 * (n % 8)}, R2{third}")
     k(f"IADD3 R{13 + 2 * (n % 8)}, R{13 + 2 * (n % 8)}, 0x1, RZ")
 
 
@@ -107,13 +108,13 @@ def many(name, kernels, rounds):
     return program(*small, name=name)
 
 
-def again(name, lines, passes):
+def again(name, lines, passes, work=6):
     """Each warp reads the same lines, pass after pass."""
     k = KernelBuilder(name, FULL, 256)
     with k.loop(lines * passes):
         where = lambda at: A + (at.i % lines) * 8 * LINE + at.warp % 8 * LINE + at.lane * WORD  # noqa: E731
         k("LDG.E R4, [R2]", address=where)
-        for n in range(6):
+        for n in range(work):
             _arithmetic(k, n, "FFMA")
     k("STG.E [R2], R28", address=k.coalesced(C))
     return program(MemoryCopy(A, lines * 8 * LINE), k, name=name)
@@ -226,8 +227,8 @@ PAIRS = {
         lambda: mixed("every_other", load=KernelBuilder.strided(A, 2 * WORD, 1 << 17), work=14),
         lambda: mixed("every", width=".64", work=120),
     ),
-    "l1_thrash": (lambda: again("thrash", 200, 4), lambda: again("fits", 60, 12)),
-    "l2_thrash": (lambda: sweep("sweeps", 4 << 20, 4), lambda: sweep("fits_l2", 1 << 18, 8, 24)),
+    "l1_thrash": (lambda: again("thrash", 200, 4, 2), lambda: again("fits", 60, 12, 2)),
+    "l2_thrash": (lambda: sweep("sweeps", 2 << 20, 4), lambda: sweep("fits_l2", 1 << 18, 8, 24)),
     "local_memory": (
         lambda: mixed(
             "spills",
@@ -250,7 +251,7 @@ PAIRS = {
     ),
     "partial_warps": (lambda: mixed("odd", block=33, grid=128), lambda: mixed("even", block=128,
                                                                               grid=64)),
-    "slow_units": (lambda: mixed("doubles", each="DFMA"), lambda: mixed("singles")),
+    "slow_units": (lambda: mixed("doubles", each="DADD"), lambda: mixed("singles")),
     "register_banks": (lambda: operands("one_bank", 1), lambda: operands("both_banks", 2)),
     "instruction_cache": (lambda: code("long_loop", 6000), lambda: code("short_loop", 100)),
     "constants": (lambda: constants("many_constants", 64), lambda: constants("one_line", 4)),

@@ -55,7 +55,7 @@ def test_without_counts_by_instruction_rules_find_it_too_or_nothing(rules, outco
 
 
 SPOTS = {
-    "uncoalesced": "LDG.E", "partial_sectors": "LDG.E", "local_memory": "LDL", "slow_units": "DFMA",
+    "uncoalesced": "LDG.E", "partial_sectors": "LDG.E", "local_memory": "LDL", "slow_units": "DADD",
     "atomics": "RED.E.ADD.F32.FTZ.RN.STRONG.GPU", "barriers": "BAR.SYNC", "l1_thrash": "LDG.E",
 }  # fmt: skip
 """By rule: the instruction at which the kernel with the problem has it."""

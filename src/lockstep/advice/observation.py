@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # importing the engine imports the compiler: advice needs no 
 
     from lockstep.engine.record import KernelRun
 
+AT_LIMIT = 0.6  # of the peak of a unit: below that others wait for latencies instead
 _MEMORY = (Stall.LONG_SCOREBOARD, Stall.MEMORY_QUEUE)
 _ISSUE = (Stall.ISSUED, Stall.FETCH, Stall.SCOREBOARD, Stall.WAIT, Stall.UNIT_BUSY, Stall.OPERANDS)
 _LATENCY = (Stall.SCOREBOARD, Stall.LONG_SCOREBOARD, Stall.SHORT_SCOREBOARD, Stall.WAIT)
@@ -81,8 +82,9 @@ class Observation:
 
     @property
     def memory_bound(self) -> float:
-        """How much the memory system holds the kernel up: waiting for it, or its busiest part."""
-        return max(self.spent(*_MEMORY), min(1.0, self["sim__memory_throughput.pct"] / 100))
+        """How much the memory system holds the kernel up: by waiting, or by a part at its limit."""
+        busy = min(1.0, self["sim__memory_throughput.pct"] / 100)
+        return max(self.spent(*_MEMORY), busy if busy > AT_LIMIT else 0.0)
 
     @property
     def issue_bound(self) -> float:

@@ -38,11 +38,13 @@ def coalesce(tiny, idle_sms):
 
     def run(
         op, width, mask, first=0, stride=0, pool=None, space=Space.GLOBAL, shape=(128, 32),
-        warp_size=32, warp=0,
+        warp_size=32, warp=0, ideal=(),
     ):  # fmt: skip
-        if (shape, warp_size) not in states:
-            states[shape, warp_size] = idle_sms(_gpu(tiny, *shape, warp_size))
-        c = states[shape, warp_size]
+        key = shape, warp_size, ideal
+        if key not in states:
+            lifted = {f"ideal.{name}": True for name in ideal}
+            states[key] = idle_sms(_gpu(tiny, *shape, warp_size, **lifted))
+        c = states[key]
         if pool is not None:
             c.pool[7 : 7 + len(pool)] = pool
             first, stride = int(pool[0]), 0
@@ -64,12 +66,11 @@ def coalesce(tiny, idle_sms):
     return run
 
 
-def _gpu(tiny, line, sector, warp_size):
+def _gpu(tiny, line, sector, warp_size, **others):
     names = {f"{c}.{n}": v for c in ("l1", "l2") for n, v in (("line_bytes", line),)}
     names |= {f"{c}.sector_bytes": sector for c in ("l1", "l2")}
-    return tiny(
-        sm__warp_size=warp_size, **names, **{"l2.interleave_bytes": 512, "dram.row_bytes": 4096}
-    )
+    names |= {"l2.interleave_bytes": 512, "dram.row_bytes": 4096}
+    return tiny(sm__warp_size=warp_size, **names, **others)
 
 
 def naive(op, width, addresses, shape=(128, 32)):
@@ -259,3 +260,50 @@ def test_requests_and_transactions_are_counted(watch, tiny):
     assert counters["transactions"] == 2 * (1 + 32 + 1 + 1 + 1)
     assert counters["l1_local_read_sectors"] == 2 * 2 * 4
     assert counters["l1_local_read_hits"] + counters["l1_local_read_pending"] == 2 * 4
+
+
+IDEAL = ("coalescing",)
+
+
+@settings(max_examples=150)
+@given(
+    operations, widths, st.lists(st.integers(0, 4000), min_size=32, max_size=32),
+    st.sampled_from(SHAPES), st.data(),
+)  # fmt: skip
+def test_ideally_no_access_has_more_sectors_than_its_bytes_fill(
+    coalesce, op, width, elements, shape, data
+):
+    mask = data.draw(masks)
+    addresses = [A + width * e for e in elements[: mask.bit_count()]]
+    found = coalesce(op, width, mask, pool=addresses, shape=shape)
+    ideal = coalesce(op, width, mask, pool=addresses, shape=shape, ideal=IDEAL)
+    if op in (OpClass.ATOMIC, OpClass.REDUCTION):
+        assert ideal == found
+        return
+    touched, kept = (sum(m.bit_count() for m, _ in table.values()) for table in (found, ideal))
+    fill = -(-mask.bit_count() * width // shape[1])
+    assert kept == min(touched, fill) and set(ideal) <= set(found)
+    if touched > fill:
+        assert all(full == (sectors if op == OpClass.STORE else 0)
+                   for sectors, full in ideal.values())  # fmt: skip
+
+
+@pytest.mark.parametrize(("op", "width", "stride"), [
+    (OpClass.STORE, 4, 4096),  # the columns of a matrix of 1,024 words a row
+    (OpClass.LOAD, 4, 16),  # the members of structures of four words
+])  # fmt: skip
+def test_ideally_accesses_that_share_lines_have_each_line_once(coalesce, op, width, stride):
+    count = max(1, 32 * min(stride, 128) // 128)  # lines of one access; as many share them
+    found = Counter()
+    for k in range(count):
+        ideal = coalesce(op, width, FULL_MASK, first=A + k * width, stride=stride, ideal=IDEAL)
+        found.update(dict.fromkeys(ideal, 1))
+        assert [sectors for sectors, _ in ideal.values()] == [0b1111]
+    assert len(found) == count and set(found.values()) == {1}
+
+
+def test_ideally_local_memory_asks_for_nothing(coalesce):
+    local = {"first": 64, "stride": 0, "space": Space.LOCAL}
+    assert coalesce(OpClass.LOAD, 4, FULL_MASK, **local)
+    assert coalesce(OpClass.LOAD, 4, FULL_MASK, **local, ideal=("local",)) == {}
+    assert coalesce(OpClass.LOAD, 4, FULL_MASK, first=A, ideal=("local",))

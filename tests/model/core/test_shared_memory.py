@@ -23,11 +23,13 @@ def count(tiny, idle_sms):
     def run(
         addresses, width, banks=32, bank_bytes=4, stride=None, op=OpClass.LOAD,
         passes_each=1, together=0, rows=64, wide=False, mask=None, warp_size=32, pass_lanes=32,
+        ideal=False,
     ):  # fmt: skip
-        key = banks, bank_bytes, wide, pass_lanes, warp_size
+        key = banks, bank_bytes, wide, pass_lanes, warp_size, ideal
         if key not in states:
             names = ("banks", "bank_bytes", "wide_passes", "pass_lanes")
             shape = {f"shared.{name}": value for name, value in zip(names, key)}
+            shape["ideal.banks"] = ideal
             states[key] = idle_sms(tiny(sm__warp_size=warp_size, **shape))
         c = states[key]
         c.pool[10 : 10 + len(addresses)] = addresses
@@ -220,3 +222,16 @@ def test_an_opcode_may_take_longer(watch, tiny, more):
     k("ATOMS.CAS R1, [R2], R4, R5", address=lambda at: 4 * at.lane)
     k("MOV R3, R1")
     assert watch(k.workload(), gpu).of(0)[1] == gpu.shared.latency + more
+
+
+@settings(max_examples=150)
+@given(
+    widths, st.lists(st.integers(0, 600), min_size=1, max_size=32), st.booleans(),
+    st.sampled_from([OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC]),
+)  # fmt: skip
+def test_ideally_no_lanes_meet_in_a_bank(count, width, elements, wide, op):
+    addresses = [width * e for e in elements]
+    found, ideal = (
+        count(addresses, width, op=op, wide=wide, ideal=lifted) for lifted in (False, True)
+    )
+    assert ideal == min(found, -(-len(elements) * max(width, 4) // 128))
