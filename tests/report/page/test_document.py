@@ -119,3 +119,26 @@ def test_points_of_the_roofline_are_what_was_counted(result):
         assert point.rate == pytest.approx(issued / seconds)
         moved = run.partition["dram_read_bytes"].sum() + run.partition["dram_write_bytes"].sum()
         assert point.intensity["DRAM"] == pytest.approx(issued / (moved / 32))
+
+
+def test_the_page_holds_the_advice(result):
+    assert document(result)["advice"] is None
+    item = {
+        "title": "Spills", "kernel": "_Z4axpyi", "at_limit": False, "share": 0.5, "what": "W.",
+        "file": "a.cu", "line": 3, "text": "STL", "todo": "T.", "gain": 2.0, "lift": "local_memory",
+        "simulated": 1.5, "evidence": [{"name": "n", "value": 7, "unit": "%"}],
+    }  # fmt: skip
+    tried = {"lift": "local_memory", "kernel": "", "cycles": 9, "speedup": 1.5}
+    result.advice = {"items": [item, item | {"line": 0, "simulated": None}], "what_if": [tried]}
+    advice = document(result)["advice"]
+    assert [i["place"] for i in advice["items"]] == ["a.cu:3", "STL"]
+    assert [i["simulated"] for i in advice["items"]] == [1.5, None]
+    assert advice["items"][0]["share"] == 50 and advice["items"][0]["lift"] == "local memory"
+    assert advice["what_if"] == [["local memory", "", 9, 1.5]]
+
+
+def test_a_table_of_many_instructions_is_cut_by_the_cycles_lost(result):
+    n = SOURCE_ROWS + 5
+    rows = {"stall_wait": range(n), "stall_share": 0.5, "stall_reason": "wait", "text": "x"}
+    source = document(result, source=pandas.DataFrame(rows))["source"]
+    assert source["left_out"] == 5 and source["rows"][0][0] == 5
