@@ -1,6 +1,8 @@
 """How many sectors, lines and passes accesses took, and how many their bytes need."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,89 +14,115 @@ if TYPE_CHECKING:
 
 GLOBAL_WIDTH, SHARED_WIDTH = 8, 16  # bytes of a lane where nobody counted by instruction
 MORE_LINES = 2  # times the lines that bytes need: what alignment alone may take
-
 BUSY_L1 = 0.5  # of the cycles of SMs with a CTA: below it loads wait for latencies instead
 
 
-def global_accesses(o: Observation) -> "pandas.DataFrame":
-    """Loads and stores of global memory: a row an instruction, or one of all of the kernel.
+@dataclass(frozen=True, slots=True)
+class AccessTable:
+    """Arrays by name, an entry an instruction; one entry for all where nobody counted them."""
+
+    columns: dict[str, np.ndarray]
+    rows: "pandas.DataFrame | None"  # what the source view has of the instructions
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.columns[name]
+
+    def where(self, mask: np.ndarray) -> "AccessTable":
+        """Only some of the instructions."""
+        rows = None if self.rows is None else self.rows[mask]
+        return AccessTable({name: each[mask] for name, each in self.columns.items()}, rows)
+
+    def spot(self, name: str) -> HotSpot | None:
+        """The instruction with most of something."""
+        return None if self.rows is None else spot_of(self.rows, self[name])
+
+
+def global_accesses(o: Observation) -> AccessTable:
+    """Loads and stores of global memory: an entry an instruction, or one of all of the kernel.
 
     Columns: ``requests``, ``sectors``, ``lines``, ``sent`` (sectors that the L1 passes on),
-    ``needed_sectors``, ``needed_lines``, ``excess`` and ``excess_sent`` (sectors beyond those that
-    the bytes fill), ``scattered`` (over more lines than alignment explains) and, of instructions,
-    what the source view has.
+    ``needed_sectors``, ``excess`` and ``excess_sent`` (sectors beyond those that the bytes fill)
+    and ``scattered`` (over more lines than alignment explains).
     """
-    import pandas
-
-    l1 = o.gpu.l1
-    if o.source is None:
-        sm = o.sm
-        reads, writes = sm.l1_global_read_sectors, sm.l1_global_write_sectors
-        row = {"requests": sm.requests_global, "sectors": reads + writes, "lines": sm.transactions}
-        row["sent"] = reads + writes - sm.l1_global_read_hits - sm.l1_global_read_pending
-        row["bytes"] = o.sm.requests_global * o.lanes_launched * GLOBAL_WIDTH
-        table = pandas.DataFrame([row])
-    else:
+    rows, counts = None, vars(o.sm)
+    if o.source is not None:
         rows = o.source
         rows = rows[rows["op"].isin(["load", "store"]) & (rows["requests_global"] > 0)]
-        table = rows.assign(
-            requests=rows["requests_global"],
-            sectors=rows["l1_global_read_sectors"] + rows["l1_global_write_sectors"],
-            sent=rows["l1_global_read_sectors"]
-            + rows["l1_global_write_sectors"]
-            - rows["l1_global_read_hits"]
-            - rows["l1_global_read_pending"],
-            lines=rows["transactions"],
-            bytes=rows["thread_instructions"] * rows["width"],
-        )
-    for what, size in (("sectors", l1.sector_bytes), ("lines", l1.line_bytes)):
-        table[f"needed_{what}"] = np.maximum(table["requests"], table["bytes"] / size)
-    table["excess"] = (table["sectors"] - table["needed_sectors"]).clip(lower=0)
-    table["excess_sent"] = (table["sent"] - table["needed_sectors"]).clip(lower=0)
-    more = MORE_LINES if o.source is not None else MORE_LINES + 1  # wider ones may need twice
-    table["scattered"] = table["lines"] > more * table["needed_lines"]
-    return table[table["requests"] > 0]
+        counts = _arrays(rows, _GLOBAL)
+    reads, writes = (np.atleast_1d(counts[f"l1_global_{what}_sectors"]) for what in _DIRECTIONS)
+    found = counts["l1_global_read_hits"] + counts["l1_global_read_pending"]
+    requests, lines = (np.atleast_1d(counts[name]) for name in ("requests_global", "transactions"))
+    if rows is None:  # wider accesses may need twice the lines
+        size, more = requests * o.lanes_launched * GLOBAL_WIDTH, MORE_LINES + 1
+    else:
+        size, more = counts["thread_instructions"] * counts["width"], MORE_LINES
+    sectors, sent = reads + writes, reads + writes - found
+    needed = np.maximum(requests, size / o.gpu.l1.sector_bytes)
+    columns = {
+        "requests": requests,
+        "sectors": sectors,
+        "lines": lines,
+        "sent": sent,
+        "needed_sectors": needed,
+        "excess": np.maximum(sectors - needed, 0),
+        "excess_sent": np.maximum(sent - needed, 0),
+        "scattered": lines > more * np.maximum(requests, size / o.gpu.l1.line_bytes),
+    }
+    return AccessTable(columns, rows)
 
 
-def cost(o: Observation, rows: "pandas.DataFrame", bad: "pandas.DataFrame") -> float:
-    """What the excess of some of the rows costs, of the time, from 0 to 1.
+def cost(o: Observation, all_of: AccessTable, bad: AccessTable) -> float:
+    """What the excess of some of the accesses costs, of the time, from 0 to 1.
 
     Either it keeps an L1 busy that is busy most of the time, or it goes on to a memory system that
     holds the kernel up. What the L1 has fetched and other accesses find there costs nothing beyond.
     """
     moved = o.gpu.l1.cycle_sectors * o.active  # by all L1s, at most
-    busy = rows["sectors"].sum() / moved > BUSY_L1
+    busy = all_of["sectors"].sum() / moved > BUSY_L1
     in_l1 = bad["excess"].sum() / moved if busy else 0.0
-    beyond = bad["excess_sent"].sum() / max(1, rows["sent"].sum()) * o.memory_bound
-    return min(1.0, max(in_l1, beyond))
+    beyond = bad["excess_sent"].sum() / max(1, all_of["sent"].sum()) * o.memory_bound
+    return float(min(1.0, max(in_l1, beyond)))
 
 
-def shared_accesses(o: Observation) -> "pandas.DataFrame":
-    """Accesses to shared memory likewise: ``accesses``, ``passes``, ``needed``, ``excess``."""
-    import pandas
-
-    shared = o.gpu.shared
-    if o.source is None:
-        row = {"accesses": o.sm.shared_accesses, "passes": o.sm.shared_wavefronts}
-        row["bytes"] = o.sm.shared_accesses * o.lanes_launched * SHARED_WIDTH
-        table = pandas.DataFrame([row])
-    else:
+def shared_accesses(o: Observation) -> AccessTable:
+    """Accesses to shared memory likewise: ``passes``, ``needed`` and ``excess``."""
+    shared, rows, counts = o.gpu.shared, None, vars(o.sm)
+    if o.source is not None:
         rows = o.source[o.source["shared_accesses"] > 0]
-        width = rows["width"].clip(lower=shared.bank_bytes)
-        table = rows.assign(
-            accesses=rows["shared_accesses"],
-            passes=rows["shared_wavefronts"],
-            bytes=rows["thread_instructions"] * width,
-        )
+        counts = _arrays(rows, _SHARED)
+    accesses, passes = (
+        np.atleast_1d(counts[name]) for name in ("shared_accesses", "shared_wavefronts")
+    )
+    if rows is None:
+        size = accesses * o.lanes_launched * SHARED_WIDTH
+    else:
+        size = counts["thread_instructions"] * np.maximum(counts["width"], shared.bank_bytes)
     a_pass = min(shared.banks, shared.pass_lanes) * shared.bank_bytes
-    table["needed"] = np.maximum(table["accesses"], np.ceil(table["bytes"] / a_pass))
-    table["excess"] = (table["passes"] - table["needed"]).clip(lower=0)
-    return table[table["accesses"] > 0]
+    needed = np.maximum(accesses, np.ceil(size / a_pass))
+    excess = np.maximum(passes - needed, 0)
+    return AccessTable({"passes": passes, "needed": needed, "excess": excess}, rows)
 
 
 def spot(table: "pandas.DataFrame | None", weight: str) -> HotSpot | None:
     """The instruction with the largest ``weight``; None where nobody counted by instruction."""
-    if table is None or "pc" not in table or table.empty:
+    return None if table is None else spot_of(table, table[weight].to_numpy())
+
+
+def spot_of(rows: "pandas.DataFrame", weights: np.ndarray) -> HotSpot | None:
+    """The instruction of some that weighs most."""
+    if rows.empty:
         return None
-    row = table.iloc[int(table[weight].to_numpy().argmax())]
+    row = rows.iloc[int(weights.argmax())]
     return HotSpot(str(row["file"]), int(row["line"]), int(row["pc"]), str(row["text"]))
+
+
+_DIRECTIONS = ("read", "write")
+_GLOBAL = (
+    "requests_global", "transactions", "thread_instructions", "width", "l1_global_read_sectors",
+    "l1_global_read_hits", "l1_global_read_pending", "l1_global_write_sectors",
+)  # fmt: skip
+_SHARED = ("shared_accesses", "shared_wavefronts", "thread_instructions", "width")
+
+
+def _arrays(rows: "pandas.DataFrame", names: Sequence[str]) -> dict[str, Any]:
+    return {name: rows[name].to_numpy() for name in names}

@@ -1,6 +1,6 @@
 """Lanes that meet in a bank of shared memory: their accesses follow each other."""
 
-from lockstep.advice.accesses import shared_accesses, spot
+from lockstep.advice.accesses import shared_accesses
 from lockstep.advice.observation import Observation
 from lockstep.advice.rule import AdviceRule, Diagnosis, Evidence, measured
 
@@ -15,7 +15,7 @@ def look(o: Observation) -> Diagnosis | None:
     share = min(1.0, excess / o.active)
     if excess < LEAST_EXCESS * passes or share < LEAST:
         return None
-    bad = rows[rows["excess"] > 0]
+    bad = rows.where(rows["excess"] > 0)
     ways = bad["passes"].sum() / bad["needed"].sum()
     return Diagnosis(
         share,
@@ -29,7 +29,7 @@ def look(o: Observation) -> Diagnosis | None:
             Evidence("passes in excess", float(excess), "wavefronts"),
             measured(o, "sim__sol_shared.pct"),
         ),
-        spot(bad, "excess"),
+        bad.spot("excess"),
     )
 
 

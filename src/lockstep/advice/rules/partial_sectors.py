@@ -1,6 +1,6 @@
 """Accesses that use a part of each sector: misaligned ones, and those with a small stride."""
 
-from lockstep.advice.accesses import cost, global_accesses, spot
+from lockstep.advice.accesses import cost, global_accesses
 from lockstep.advice.observation import Observation
 from lockstep.advice.rule import AdviceRule, Diagnosis, Evidence
 
@@ -13,7 +13,7 @@ def look(o: Observation) -> Diagnosis | None:
     if o.source is None:  # how many bytes a lane accesses is not known
         return None
     rows = global_accesses(o)
-    bad = rows[~rows["scattered"] & (rows["excess"] > 0)]
+    bad = rows.where(~rows["scattered"] & (rows["excess"] > 0))
     excess = bad["excess"].sum() / max(1, rows["sectors"].sum())
     share = cost(o, rows, bad)
     if excess < LEAST_EXCESS or share < LEAST:
@@ -28,7 +28,7 @@ def look(o: Observation) -> Diagnosis | None:
             Evidence("of touched sectors used", used, "%"),
             Evidence("sectors in excess", 100 * excess, "%"),
         ),
-        spot(bad, "excess"),
+        bad.spot("excess"),
     )
 
 

@@ -1,6 +1,6 @@
 """Accesses whose lanes are scattered over many lines: more sectors than their bytes fill."""
 
-from lockstep.advice.accesses import cost, global_accesses, spot
+from lockstep.advice.accesses import cost, global_accesses
 from lockstep.advice.observation import Observation
 from lockstep.advice.rule import AdviceRule, Diagnosis, Evidence, measured
 
@@ -11,7 +11,7 @@ LEAST = 0.1  # of the time
 def look(o: Observation) -> Diagnosis | None:
     """Sectors beyond those that bytes fill, of accesses with more than twice the lines."""
     rows = global_accesses(o)
-    bad = rows[rows["scattered"]]
+    bad = rows.where(rows["scattered"])
     excess = bad["excess"].sum() / max(1, rows["sectors"].sum())
     share = cost(o, rows, bad)
     if excess < LEAST_EXCESS or share < LEAST:
@@ -30,7 +30,7 @@ def look(o: Observation) -> Diagnosis | None:
             Evidence("sectors in excess", 100 * excess, "%"),
             measured(o, "sim__transactions_per_request.ratio", "lines"),
         ),
-        spot(bad, "excess"),
+        bad.spot("excess"),
     )
 
 
