@@ -18,20 +18,19 @@ def mixed(
     block=256,
     registers=32,
     shared_bytes=0,
-    load=None,
-    store=None,
+    stride=0,
     extra=(),
     mask=None,
     loops=ROUNDS,
     work=60,
     each="FFMA",
     width="",
-    copies=(),
 ):
     """Loads under way together, arithmetic of independent chains, a store: all that is well-made.
 
-    Whatever an argument changes is the problem: patterns of ``load`` and ``store``, ``extra``
-    instructions of a round (text, arguments), the lanes of ``mask`` alone, ``each`` instruction.
+    Whatever an argument changes is the problem: ``stride`` bytes between the loads of two threads,
+    ``extra`` instructions of a round (text, arguments), the lanes of ``mask`` alone, ``each``
+    instruction.
     """
     k = KernelBuilder(name, grid, block, registers=registers, shared_bytes=shared_bytes)
     size = {"": WORD, ".64": 2 * WORD, ".128": 4 * WORD}[width]
@@ -39,7 +38,9 @@ def mixed(
     k("S2R R0, SR_TID.X")
     with k.loop(loops):
         for place in range(2):
-            pattern = load or k.coalesced(A + place * ROUNDS * step, size, step)
+            pattern = k.coalesced((A, B)[place], size, step)
+            if stride:
+                pattern = k.strided((A, B)[place], stride, stride * 256 * FULL)
             k(f"LDG.E{width} R{4 + 4 * place}, [R2]", address=pattern)
         for text, arguments in extra:
             k(text, **arguments)
@@ -50,9 +51,8 @@ def mixed(
                 with k.lanes(mask):
                     _arithmetic(k, n, each)
         k("FADD R28, R4, R8")
-        pattern = store or k.coalesced(C, size, step)
-        k(f"STG.E{width} [R2], R28", address=pattern)
-    return program(*copies, k, name=name)
+        k(f"STG.E{width} [R2], R28", address=k.coalesced(C, size, step))
+    return program(k, name=name)
 
 
 def _arithmetic(k, n, each):
@@ -220,11 +220,11 @@ PAIRS = {
     ),
     "latency": (lambda: chase("chase", 4), lambda: chase("many_chases", 64)),
     "uncoalesced": (
-        lambda: mixed("strided", load=KernelBuilder.strided(A, LINE, 1 << 21), work=14),
+        lambda: mixed("strided", stride=LINE, work=14),
         lambda: mixed("wide", width=".128", work=240),
     ),
     "partial_sectors": (
-        lambda: mixed("every_other", load=KernelBuilder.strided(A, 2 * WORD, 1 << 17), work=14),
+        lambda: mixed("every_other", stride=2 * WORD, work=14),
         lambda: mixed("every", width=".64", work=120),
     ),
     "l1_thrash": (lambda: again("thrash", 200, 4, 2), lambda: again("fits", 60, 12, 2)),

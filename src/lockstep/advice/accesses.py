@@ -41,8 +41,8 @@ def global_accesses(o: Observation) -> AccessTable:
     """Loads and stores of global memory: an entry an instruction, or one of all of the kernel.
 
     Columns: ``requests``, ``sectors``, ``lines``, ``sent`` (sectors that the L1 passes on),
-    ``needed_sectors``, ``excess`` and ``excess_sent`` (sectors beyond those that the bytes fill)
-    and ``scattered`` (over more lines than alignment explains).
+    ``needed_sectors``, ``excess`` (sectors beyond those that the bytes fill) and ``scattered``
+    (over more lines than alignment explains).
     """
     rows, counts = None, vars(o.sm)
     if o.source is not None:
@@ -65,7 +65,6 @@ def global_accesses(o: Observation) -> AccessTable:
         "sent": sent,
         "needed_sectors": needed,
         "excess": np.maximum(sectors - needed, 0),
-        "excess_sent": np.maximum(sent - needed, 0),
         "scattered": lines > more * np.maximum(requests, size / o.gpu.l1.line_bytes),
     }
     return AccessTable(columns, rows)
@@ -75,12 +74,13 @@ def cost(o: Observation, all_of: AccessTable, bad: AccessTable) -> float:
     """What the excess of some of the accesses costs, of the time, from 0 to 1.
 
     Either it keeps an L1 busy that is busy most of the time, or it goes on to a memory system that
-    holds the kernel up. What the L1 has fetched and other accesses find there costs nothing beyond.
+    holds the kernel up. What one access has fetched and others find in the L1 is none of it.
     """
     moved = o.gpu.l1.cycle_sectors * o.active  # by all L1s, at most
     busy = all_of["sectors"].sum() / moved > BUSY_L1
     in_l1 = bad["excess"].sum() / moved if busy else 0.0
-    beyond = bad["excess_sent"].sum() / max(1, all_of["sent"].sum()) * o.memory_bound
+    beyond = max(0, bad["sent"].sum() - bad["needed_sectors"].sum()) / max(1, all_of["sent"].sum())
+    beyond *= o.memory_bound
     return float(min(1.0, max(in_l1, beyond)))
 
 
