@@ -9,6 +9,7 @@ import click
 from lockstep.cli.console import is_taken
 from lockstep.cli.opencl_arguments import Given, given, placed, signature
 from lockstep.cli.options import (
+    ADVICE,
     JSON,
     MEMORY,
     OUT,
@@ -72,12 +73,13 @@ _SHOWN = 4  # elements of an array that are printed
 @TIMELINE
 @REPORT
 @source_options
+@ADVICE
 @SUMMARY
 @QUIET
 def command(
     path, kernel, global_size, local_size, arguments, saved, seed, gpu, overrides, timing,
-    memory_bytes, threads, record, json_file, out, timeline, report, source, source_table, detail,
-    quiet,
+    memory_bytes, threads, record, json_file, out, timeline, report, source, source_table, advice,
+    detail, quiet,
 ) -> None:  # fmt: skip
     """Execute KERNEL of FILE, an OpenCL binary that was compiled for Tahiti (Southern Islands).
 
@@ -85,13 +87,14 @@ def command(
     What the kernel may write is printed: of each array, its digest and first elements.
     """
     from lockstep import api
+    from lockstep.advice.advise import advise
 
     files = {"json_file": json_file, "out": out, "timeline": timeline, "report": report}
     files["source_table"] = source_table
     check_outputs(**files)
-    source = source or source_table is not None
+    source = source or source_table is not None or advice
     if not timing.simulates and (out or timeline or report or source):
-        raise click.UsageError("--out, --timeline, --report and --source need --timing")
+        raise click.UsageError("--out, --timeline, --report, --source and --advice need --timing")
     if record and not api.is_tracefile_name(record):
         raise click.UsageError(
             f"--record {record}: expected FILE.lst; Accel-Sim's format has no wavefronts"
@@ -115,7 +118,7 @@ def command(
             values = _run(device, module, kernel, sizes, arguments, seed, targets)
     with device:
         detail = "" if quiet else detail
-        finish(device, **files, detail=detail)
+        finish(device, **files, detail=detail, advise=advise if advice else None)
         _write(values, targets)
         if detail:
             for line in _results(values):

@@ -47,8 +47,9 @@ _SOURCE = (
         help="Write what each instruction did: .csv or .parquet.",
     ),
 )
+ADVICE = click.option("--advice", is_flag=True, help="Tell why it is slow, where, and what to do.")
 _ADVICE = (
-    click.option("--advice", is_flag=True, help="Tell why it is slow, where, and what to do."),
+    ADVICE,
     click.option(
         "--what-if",
         is_flag=True,

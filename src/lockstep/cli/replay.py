@@ -5,6 +5,7 @@ import click
 from lockstep.cli.application import report
 from lockstep.cli.checks import check_options, tell
 from lockstep.cli.options import (
+    ADVICE,
     JSON,
     MEMORY,
     OUT,
@@ -31,6 +32,7 @@ from lockstep.cli.progress import Progress
 @JSON
 @OUT
 @source_options
+@ADVICE
 @check_options
 @SUMMARY
 @QUIET
@@ -44,6 +46,7 @@ def command(
     out,
     source,
     source_table,
+    advice,
     check_limit,
     detail,
     quiet,
@@ -59,15 +62,15 @@ def command(
     files = {"json_file": json_file, "out": out, "timeline": None, "report": None}
     files["source_table"] = source_table
     check_outputs(**files)
-    source = source or source_table is not None
+    source = source or source_table is not None or advice
     if not timing.simulates and (out or policies or source):
-        raise click.UsageError("--out, --policy and --source need --timing")
+        raise click.UsageError("--out, --policy, --source and --advice need --timing")
     spec, notice = find_gpu(gpu, overrides, quiet), Progress(quiet).notice
     options |= {"name": directory.name, "notice": notice, "source": source, **policies}
     simulator = Simulator(spec, timing.simulates, choose=timing.chooser, **options)
     try:
         complete = replay(simulator, directory)
-        report(simulator, files, "" if quiet else detail, timing.chooser)
+        report(simulator, files, "" if quiet else detail, timing.chooser, advice)
         found = tell(simulator.device, check_limit)
     finally:
         simulator.close()

@@ -223,7 +223,7 @@ def finish(
     report,
     detail: str,
     chooser: "Chooser | None" = None,
-    advise: "Callable[[Result], None] | None" = None,
+    advise: "Callable[[Result], object] | None" = None,
 ) -> None:
     """Write the files that were asked for, and print the summary; ``advise`` sees the result."""
     if device.timing:
