@@ -47,7 +47,10 @@ def parts(advice: dict[str, Any], width: int) -> "list[RenderableType]":
     for number, item in enumerate(items[:ITEMS_SHOWN], 1):
         found += _item(number, item, width)
     runs = [row for row in advice["what_if"] if not row["kernel"]]
-    return [*found, "", _what_if(runs, width)] if runs else found
+    if runs:
+        title = Text("What if: the run, simulated without one limit", style="bold")
+        found += ["", title, _what_if(runs, width)]
+    return found
 
 
 def _item(number: int, item: dict[str, Any], width: int) -> "list[RenderableType]":
@@ -107,4 +110,4 @@ def _what_if(runs: list[dict[str, Any]], width: int) -> "RenderableType":
         for row in sorted(runs, key=lambda row: -row["speedup"])
     ]
     columns = [Column("without limit", Kind.WORD), Column("cycles"), Column("speed-up")]
-    return table(columns, rows, width, "What if: the run, simulated without one limit")
+    return table(columns, rows, width)
