@@ -77,6 +77,10 @@ def test_an_item_tells_what_is_known(printed, change, line):
     assert line in printed(ITEM | change)
 
 
+def test_of_a_limit_no_gain_is_estimated(printed):
+    assert not any("Estimated" in line for line in printed(ITEM | {"at_limit": True}))
+
+
 def test_only_the_first_items_are_shown(printed):
     lines = printed(*[ITEM] * (ITEMS_SHOWN + 3))
     assert lines[1] == f"Advice: the first {ITEMS_SHOWN} of {ITEMS_SHOWN + 3}"

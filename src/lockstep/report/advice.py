@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 ITEMS_SHOWN = 8
 HINTS_SHOWN = 2
 INDENT = 3
+LARGE = 1000  # numbers from here on have no decimals
 
 
 def print_advice(result: Result, console: "Console") -> None:
@@ -67,7 +68,8 @@ def _item(number: int, item: dict[str, Any], width: int) -> "list[RenderableType
         lines.append(_prose(f"Most of it: {place(item['file'], item['line'])}"))
     elif item["text"]:
         lines.append(_prose(f"Most of it: {item['pc']:#06x} {clean(item['text'])}"))
-    lines += [_prose(item["todo"]), _prose(_gain(item)), _evidence(item["evidence"])]
+    lines += [_prose(text) for text in (item["todo"], _gain(item)) if text]
+    lines.append(_evidence(item["evidence"]))
     return [head, *(Padding(line, (0, 0, 0, INDENT), expand=False) for line in lines)]
 
 
@@ -78,12 +80,14 @@ def _prose(text: str) -> "Text":
 
 
 def _gain(item: dict[str, Any]) -> str:
-    """What it would gain: as simulated, or what counters allow at most."""
+    """What it would gain: as simulated, or what counters allow at most; "" of a limit."""
     if item["simulated"] is not None:
         return (
             f"Simulated without {item['lift'].replace('_', ' ')} as a limit: "
             f"{count(item['simulated_cycles'])} cycles, {decimal(item['simulated'])} times as fast."
         )
+    if item["at_limit"]:
+        return ""
     tell = f" (--what-if simulates {item['lift'].replace('_', ' ')})" if item["lift"] else ""
     return f"Estimated: {decimal(item['gain'])} times as fast at most{tell}."
 
@@ -100,7 +104,7 @@ def _evidence(evidence: list[dict[str, Any]]) -> "Text":
 
 
 def _number(value: float) -> str:
-    return count(value) if value == int(value) else decimal(value)
+    return count(value) if value == int(value) or abs(value) >= LARGE else decimal(value)
 
 
 def _what_if(runs: list[dict[str, Any]], width: int) -> "RenderableType":

@@ -145,7 +145,7 @@ function advice() {
   if (!D.advice) return;
   const place = section("advice", "Advice", D.advice.items.length ? "Why it is slow, what takes most time first. Shares are of the time in which CTAs ran." : "No rule has found anything.");
   for (const item of D.advice.items) {
-    const gain = item.simulated != null ? `Simulated without ${item.lift} as a limit: ${shown(item.simulated, 3)} times as fast.` : `Estimated: ${shown(item.gain, 3)} times as fast at most.`;
+    const gain = item.simulated != null ? `Simulated without ${item.lift} as a limit: ${shown(item.simulated, 3)} times as fast.` : item.at_limit ? "" : `Estimated: ${shown(item.gain, 3)} times as fast at most.`;
     place.append(make("h3", {}, `${item.title}${item.kernel ? ` in ${item.kernel}` : ""}: ${item.at_limit ? "at its limit in" : "at most"} ${shown(item.share, 3)} % of the time`),
       make("p", {}, item.what + (item.place ? ` Most of it: ${item.place}` : "")), make("p", {}, `${item.todo} ${gain}`),
       make("p", { class: "note" }, item.evidence.map((e) => `${e.name} ${shown(e.value)} ${e.unit}`).join("; ")));
