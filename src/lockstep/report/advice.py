@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 ITEMS_SHOWN = 8
 HINTS_SHOWN = 2
+MOST_LAUNCHES = 1000  # that a hint looks at: it has to cost nothing
 INDENT = 3
 LARGE = 1000  # numbers from here on have no decimals
 
@@ -27,6 +28,8 @@ def print_advice(result: Result, console: "Console") -> None:
 
 def print_hint(result: Result, console: "Console") -> None:
     """Print the names of what was found, in one line; nothing where that is nothing."""
+    if len(result.run.kernels) > MOST_LAUNCHES:
+        return
     problems = examined(result).problems[:HINTS_SHOWN]
     named = [
         f"{item.rule.title.lower()}{f' in {kernel_name(item.kernel)}' if item.kernel else ''}"
