@@ -49,6 +49,15 @@ def test_a_full_summary_hints_at_advice(call, trace):
     assert "--advice" not in call("simulate", trace, *SMALL, "--summary", "short").stdout
 
 
+def test_an_opencl_kernel_is_advised(call, repository):
+    path = repository / "examples" / "southern-islands" / "kernels" / "collatz.bin"
+    given = ("--arg", "zeros:u4[256]", "--arg", "zeros:u4[256]")
+    done = call("opencl", path, "collatz", "--global", "256", "--local", "64", *given,
+                "--timing", "--advice")  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert "Small grid in collatz" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -141,6 +141,19 @@ def test_a_replay_finds_what_the_run_found(call, repository):
         assert {finding["check"] for finding in found} == set(checks.split(","))
 
 
+def test_a_program_and_its_replay_are_advised(call, repository):
+    cubin = repository / "tests/device/cubins/recorded.sm_80.cubin"
+    options, program = ("--gpu", "A100", "--json", "r.json"), [sys.executable, "-c", TRACED, cubin]
+    done = call("run", *options, "--advice", "--what-if", *program)
+    assert done.exit_code == 2 and "lockstep trace makes a trace" in done.stderr
+    done = call("run", *options, "--advice", "--record", "rec", *program)
+    assert done.exit_code == 3 and "1. Small grid in add: at most 99.1 %" in done.stderr
+    item = json.loads(Path("r.json").read_text())["advice"]["items"][0]
+    assert (item["rule"], item["kernel"]) == ("small_grid", "add")
+    again = call("replay", "rec", *options, "--advice")
+    assert again.exit_code == 0 and "1. Small grid in add: at most 99.1 %" in again.stderr
+
+
 @pytest.mark.parametrize("last", [True, False])
 @pytest.mark.parametrize("name, version", [("t.lst", None), ("t", "5"), ("t6", "6")])
 def test_a_trace_of_a_program(call, repository, tmp_path, last, name, version):

@@ -70,11 +70,6 @@ class Observation:
         """SM-cycles with a CTA."""
         return max(1, self.sm.active_cycles)
 
-    @cached_property
-    def ctas(self) -> int:
-        """CTAs of all launches."""
-        return sum(run.ctas for run in self.runs)
-
     def spent(self, *reasons: Stall) -> float:
         """Scheduler-cycles spent in some states, from 0 to 1 of those in which it had a warp."""
         total = max(1, sum(self.sm.stalls) - self.sm.stalls[Stall.NO_WARP])
