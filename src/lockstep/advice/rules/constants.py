@@ -5,13 +5,16 @@ from lockstep.advice.observation import Observation
 from lockstep.advice.rule import AdviceRule, Diagnosis, measured
 from lockstep.model.counters import Stall
 
-LEAST = 0.2  # of the time: the first misses of a short kernel take a tenth or more
+LEAST = 0.1  # of the time
+AGAIN = 2  # times the lines of a sub-core's cache: fewer misses are first ones, of parameters
 
 
 def look(o: Observation) -> Diagnosis | None:
-    """Cycles in which a constant operand was missing."""
-    share = o.spent(Stall.IMC_MISS)
-    if share < LEAST:
+    """Cycles in which a constant operand was missing, where lines come again."""
+    share, cache = o.spent(Stall.IMC_MISS), o.gpu.constant
+    sms = sum(int((run.sm["active_cycles"] > 0).sum()) for run in o.runs)
+    lines = cache.operand_bytes // cache.line_bytes * o.gpu.sm.subcores * sms
+    if share < LEAST or not lines or o.sm.operand_constant_misses < AGAIN * lines:
         return None
     return Diagnosis(
         share,
