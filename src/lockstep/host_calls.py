@@ -26,6 +26,7 @@ class Direction(IntEnum):
     TO_HOST = 1
     ON_DEVICE = 2  # within device memory
     FILL = 3  # device memory is filled with a value
+    PEER = 4  # from the memory of one device to that of another
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,26 @@ class MemoryCopy:
             )
         if not isinstance(size, _INTEGERS) or not 0 <= size < 1 << 63:
             raise WorkloadError(f"memory copy of {size!r} bytes; expected 0 to {(1 << 63) - 1}")
+
+
+@dataclass(frozen=True, slots=True)
+class PeerCopy(MemoryCopy):
+    """A copy from one device to another: a stream of any of them has it."""
+
+    direction: Direction = Direction.PEER
+    source: int = 0
+    to: int = 0
+    staged: bool = False  # by way of the host: one of them has no access to the other
+
+
+@dataclass(frozen=True, slots=True)
+class SetDevice:
+    """What follows is of another device: its streams, kernels, and copies between it and the host.
+
+    Events are of no device; the first command of a run is of device 0.
+    """
+
+    device: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,5 +135,7 @@ class HostAccess:
     bytes: int
 
 
-HostCommand = HostCall | Synchronize | OpenStream | RecordEvent | WaitEvent | Managed | HostAccess
+HostCommand = (
+    HostCall | Synchronize | OpenStream | RecordEvent | WaitEvent | Managed | HostAccess | SetDevice
+)
 """What has no effect where the host takes no time."""

@@ -9,9 +9,10 @@ from lockstep._jit import compiled_seconds, working_seconds
 from lockstep.engine.checkpoint import Keep
 from lockstep.engine.compilation import compile_model
 from lockstep.engine.host.record import HostRun
+from lockstep.engine.host.seat import HostSeat
 from lockstep.engine.ranks import Ranks
 from lockstep.engine.record import CTA_EVENT, SAMPLE, KernelRun, Run, covered
-from lockstep.engine.simulation import Progress
+from lockstep.engine.simulation import Progress, Simulation
 from lockstep.engine.stop import STOP_INTERVAL, StopRule
 from lockstep.engine.transport import Transport
 from lockstep.errors import LockstepError
@@ -56,7 +57,9 @@ class Session:
         outside: OutsideMemory | None = None,
         progress: Progress | None = None,
         notice: Callable[[str], None] | None = None,
+        seat: HostSeat | None = None,
     ):
+        """``seat``: the GPU's place at a host that it shares with others; it is driven by those."""
         if threads < 1:
             raise LockstepError(f"threads = {threads}: expected at least 1")
         self._threads = threads
@@ -83,11 +86,12 @@ class Session:
             "policies": self._policies,
             "source": source,
             "outside": outside,
+            "seat": seat,
         }
         self._has_rule = stop is not None
         self.ranks = Ranks(gpu, ranks, threads, options, progress)
         self._simulation = self.ranks.simulations[0]
-        self._took(begin, compiled)
+        self.took(begin, compiled)
 
     def run(
         self, commands: list[Command], frozen: dict | None = None, keep: Keep | None = None
@@ -112,7 +116,7 @@ class Session:
         try:
             self.ranks.run(commands, frozen, keep)
         finally:
-            self._took(begin, compiled)
+            self.took(begin, compiled)
 
     def repeat(self, commands: list[Command], frozen: dict) -> None:
         """Execute commands that were done before ``frozen`` was; their results are in it."""
@@ -121,7 +125,7 @@ class Session:
             for simulation in self.ranks.simulations:
                 simulation.repeat(commands, frozen)
         finally:
-            self._took(begin, compiled)
+            self.took(begin, compiled)
 
     def save(self, keep: Keep) -> None:
         """Keep the state between two calls of :meth:`run`; of several ranks none can alone."""
@@ -133,10 +137,15 @@ class Session:
         for simulation in self.ranks.simulations:
             simulation.interrupt()
 
-    def _took(self, begin: float, compiled: float) -> None:
+    def took(self, begin: float, compiled: float) -> None:
         """Count the time since both clocks were read."""
         self._seconds += working_seconds() - begin
         self._compile_seconds += compiled_seconds() - compiled
+
+    @property
+    def simulation(self) -> Simulation:
+        """The first rank's."""
+        return self._simulation
 
     @property
     def now(self) -> int:

@@ -13,7 +13,8 @@ from lockstep.engine import attributed, dropping
 from lockstep.engine.account import Account
 from lockstep.engine.checkpoint import Keep
 from lockstep.engine.deferral import Deferral
-from lockstep.engine.host.host import TimedHost
+from lockstep.engine.host.host import host_of
+from lockstep.engine.host.seat import HostSeat
 from lockstep.engine.kernels import KernelTable, Running
 from lockstep.engine.machine import Machine
 from lockstep.engine.preparation import Preparation, apply, warm, warm_set
@@ -46,6 +47,7 @@ class Simulation:
         self.account = Account(gpu, machine, self.table, options["interval"], options["cta_events"])
         self.watchdog = Watchdog(gpu, machine, self.table, options["policies"])
         self.now = 0
+        self.reached = 0  # the last window ended; until ``now`` nothing can happen by itself
         self.stopped = ""
         self.copies: list[tuple[int, int]] = []
         self._limits = RunLimits(options["limit_cycles"], options["limit_instructions"])
@@ -56,9 +58,9 @@ class Simulation:
         self._last_progress = 0.0
         self._total_ctas = 0
         self._done_ctas = 0
-        self.host: TimedHost | None = None
-        if gpu.host.copy == "timed":
-            self.host = TimedHost(gpu, machine.sm.paging.away, machine.sm.control.asks)
+        self.host: HostSeat | None = options.get("seat")
+        if self.host is None and gpu.host.copy == "timed":
+            self.host = host_of(gpu, machine.sm.paging.away, machine.sm.control.asks)
         self._deferral = Deferral()
         self.work: list[RankWork] = []  # of all ranks, by the end of the last run
         self._runs: list[tuple[int, int, int]] = []  # commands, finished kernels, cycle at its end
@@ -79,25 +81,28 @@ class Simulation:
         known = frozen["commands"] - len(self._commands) if frozen else 0
         if frozen:
             self.thaw(frozen, commands[:known])
-        self._take(commands[known:])
-        for kernel in filter(self._selected, commands[known:]):
-            check_parts(kernel, self._first_cta(kernel))
-            self._total_ctas += kernel.n_ctas - self._first_cta(kernel)
+        self.expect(commands[known:])
+        if self.host:
+            self.host.take(self.selected(commands))
         try:
             with self._deferral.held(keep is not None):
                 while self._admit() and not self.stopped:
-                    self._window()
+                    self.window()
                     self._offer(keep)
                     self._deferral.let_go()
         except KeyboardInterrupt as error:
             self.interrupt(*getattr(error, "__notes__", ()))
+        self.rest()
+        if commands:
+            self._runs.append((len(self._commands), len(self.account.finished), self.now))
+
+    def rest(self) -> None:
+        """Nothing runs any more, or not on: what was counted is complete."""
         self.machine.settle(self.now)
         for running in list(self.table.running.values()):
             if not running.stopped:
                 self._finish(running, ended=False)
         self.account.last_sample(self.now)
-        if commands:
-            self._runs.append((len(self._commands), len(self.account.finished), self.now))
 
     def repeat(self, commands: list[Command], frozen: dict) -> None:
         """Be where a call of ``run`` with these commands ended, before ``freeze`` was called.
@@ -111,11 +116,16 @@ class Simulation:
         self.account.repeat(frozen["account"], finished)
         self._runs.append((len(self._commands), finished, self.now))
 
+    def expect(self, commands: list[Command]) -> None:
+        """These are to run, or to be done, after all others."""
+        self._take(commands)
+        for kernel in filter(self._selected, commands):
+            check_parts(kernel, self._first_cta(kernel))
+            self._total_ctas += kernel.n_ctas - self._first_cta(kernel)
+
     def _take(self, commands: list[Command]) -> None:
         """Have these commands, too."""
         self._commands += commands
-        if self.host:
-            self.host.take([c for c in commands if not isinstance(c, Kernel) or self._selected(c)])
         for command in commands:
             if isinstance(command, Warming):
                 self._launches.append(command.kernel)
@@ -177,6 +187,10 @@ class Simulation:
 
     # Kernels
 
+    def selected(self, commands: list[Command]) -> list[Command]:
+        """Commands without the kernels that are not to run."""
+        return [c for c in commands if not isinstance(c, Kernel) or self._selected(c)]
+
     def _selected(self, command: Command) -> TypeGuard[Kernel]:
         """Whether a command is a kernel that is to run."""
         chosen = self.options["kernels"]
@@ -209,12 +223,18 @@ class Simulation:
             return bool(running)
         return not all(run.stopped for run in running)
 
-    def _admit_from(self, host: TimedHost) -> bool:
+    def _admit_from(self, host: HostSeat) -> bool:
         """The same where the host takes time: start what may start by now."""
         limit = None if self.table.running else self._limits.cycles
         host.advance(self.now + self.machine.window, limit)
         if host.done and not self.table.running:
             self.now = max(self.now, host.end)
+        self.admit_ready(host)
+        self.apply_rest(host)
+        return not host.done or not all(run.stopped for run in self.table.running.values())
+
+    def admit_ready(self, host: HostSeat) -> None:
+        """Place the pages that have arrived by now, and start the kernels that may start."""
         for page in host.arrivals(self.now):
             self.machine.copy_to_device(page.address, page.bytes)
             self.copies.append((page.address, page.bytes))
@@ -225,10 +245,13 @@ class Simulation:
             for place in range(len(before)):
                 self._apply(before, place)
             host.launched(self._launch(operation.kernel, warm_set(before, len(before))))
+
+    def apply_rest(self, host: HostSeat) -> bool:
+        """Do what was to be done before a kernel that did not come; whether there was anything."""
         rest = [] if self.table.running else host.rest()
         for place in range(len(rest)):
             self._apply(rest, place)
-        return not host.done or not all(run.stopped for run in self.table.running.values())
+        return bool(rest)
 
     def _apply(self, commands: Sequence[Command], place: int) -> None:
         """What one of several commands does to caches in no time, while nothing runs."""
@@ -301,8 +324,11 @@ class Simulation:
 
     # Time
 
-    def _window(self) -> None:
-        """Windows until CTAs are to be read or a kernel is over: collect what finished."""
+    def window(self, most: int = NEVER) -> None:
+        """Windows until CTAs are to be read or a kernel is over: collect what finished.
+
+        ``most``: no more windows than that.
+        """
         runs = sorted(self.table.running.values(), key=lambda r: r.launched)
         ready = [r for r in runs if r.ready <= self.now]
         for run in ready:
@@ -317,8 +343,9 @@ class Simulation:
         stop = min(self.account.next_sample, self._limits.cycles, self._rules.next_look)
         cut, stop = min(cut, self._next_launch()), min(stop, self._next_look())
         alone = any(r.source is not None for r in runs)
-        end, event = self.machine.run_windows(self.now, cut, stop, self._limits.windows, alone)
-        self.now = end
+        most = min(most, self._limits.windows)
+        end, event = self.machine.run_windows(self.now, cut, stop, most, alone)
+        self.now = self.reached = end
         self._collect()
         self._advance(end, event, runs)
         if self.machine.stopped:

@@ -3,4 +3,5 @@
 ``spec.py``, ``sm.py``, ``memory.py`` and ``units.py``: the parameters; ``library.py``: presets by
 name, and what changes them; ``datafile.py`` reads their files; ``fields.py``, ``ranges.py``,
 ``choices.py`` and ``check.py`` say what they may hold; ``reference.py`` writes the page about them.
+``system.py`` and ``fabric.py``: several GPUs and what joins them; ``systems`` has their presets.
 """

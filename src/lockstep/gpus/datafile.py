@@ -52,10 +52,10 @@ def load(path: Path, base: LoadBase, depth: int = 0) -> LoadedGpu:
     parameter does not exist, has no source, or a value outside its range.
     """
     try:
-        content = _parse(path)
+        content = parse(path)
         values, sources = _base(content, path, base, depth)
         known = dict(values)
-        for name, leaf in _leaves(content):
+        for name, leaf in leaves(content):
             values[name], sources[name] = _leaf(name, leaf, known)
         gpu = check(build(path.stem, values))
     except _SpecErrorInFile:
@@ -70,18 +70,19 @@ def read_entries(path: Path, known: dict[str, object]) -> Entries:
 
     Raises as :func:`load` does. Whether the parameters work together is not looked at.
     """
-    content = _parse(path)
+    content = parse(path)
     try:
         base, removed = _beginning(content)
-        leaves = {name: _leaf(name, leaf, known) for name, leaf in _leaves(content)}
+        found = {name: _leaf(name, leaf, known) for name, leaf in leaves(content)}
     except SpecError as error:
         raise _SpecErrorInFile(f"{path}: {error}") from None
-    values = {name: value for name, (value, _) in leaves.items()}
-    sources = {name: source for name, (_, source) in leaves.items()}
+    values = {name: value for name, (value, _) in found.items()}
+    sources = {name: source for name, (_, source) in found.items()}
     return Entries(values, sources, base, tuple(removed))
 
 
-def _parse(path: Path) -> dict:
+def parse(path: Path) -> dict:
+    """The content of a data file. Raises :class:`InputError` if there is none, or it is no TOML."""
     try:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
@@ -154,26 +155,31 @@ def _inherited(base: LoadedGpu) -> dict[str, str]:
     }
 
 
-def _leaves(content: dict, prefix: str = "") -> Iterator[tuple[str, object]]:
+def leaves(content: dict, prefix: str = "") -> Iterator[tuple[str, object]]:
     """(dotted name, what stands there) of everything in the file that is no table."""
     for key, value in content.items():
         name = prefix + key
         if "." in key or not key:
             raise SpecError(f"{name}: expected a name without dots in quotes")
         if isinstance(value, dict):
-            yield from _leaves(value, name + ".")
+            yield from leaves(value, name + ".")
         else:
             yield name, value
 
 
 def _leaf(name: str, leaf: object, known: dict[str, object]) -> tuple[object, str]:
     wanted = parameter(name, known)
+    value, source = value_and_source(name, leaf, f", the value {wanted.expected}")
+    return accept(name, value, known), source
+
+
+def value_and_source(name: str, leaf: object, expected: str = "") -> tuple[object, str]:
+    """What stands at a name in a data file; ``expected`` says more of the value."""
     if not (isinstance(leaf, list) and len(leaf) == 2 and isinstance(leaf[1], str)):
         raise SpecError(
-            f'{name}: expected [value, "source"], the value {wanted.expected}; '
-            "every number names its source"
+            f'{name}: expected [value, "source"]{expected}; every number names its source'
         )
     value, source = leaf
     if not source.strip():
         raise SpecError(f"{name}: the source is empty")
-    return accept(name, value, known), source
+    return value, source

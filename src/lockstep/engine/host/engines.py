@@ -9,6 +9,7 @@ ago is next.
 from collections import deque
 from dataclasses import dataclass, field
 
+from lockstep.engine.host.copy_link import CopyLink
 from lockstep.engine.host.costs import Costs
 from lockstep.engine.host.operation import Operation
 from lockstep.engine.host.record import CopyRun
@@ -45,12 +46,21 @@ class Page:
 class CopyEngines:
     """The engines of one direction."""
 
-    def __init__(self, costs: Costs, direction: Direction, count: int):
-        self._costs, self.direction = costs, direction
+    def __init__(
+        self,
+        costs: Costs,
+        direction: Direction,
+        count: int,
+        wire: CopyLink | None = None,
+        gpu: int = 0,
+    ):
+        """``wire``: the link, which others may use; ``gpu``: which of a system."""
+        self._costs, self.direction, self._gpu = costs, direction, gpu
+        self.wire = wire or CopyLink()
         self._free_at = [0] * count  # since when an engine has nothing to do; NEVER: it is busy
         self._waiting: deque[Operation] = deque()
         self._busy: list[Transfer] = []
-        self._link_free = self._turn = 0
+        self._turn = 0
 
     def request(self, operation: Operation) -> None:
         """Begin a copy, which is ready, or let it wait for an engine."""
@@ -69,7 +79,8 @@ class CopyEngines:
             start = max(operation.ready, self._free_at[engine])
             self._free_at[engine] = NEVER
             copy = operation.copy
-            run = CopyRun(self.direction, engine, copy.stream, copy.address, copy.bytes, start)
+            run = CopyRun(self.direction, engine, copy.stream, copy.address, copy.bytes, start,
+                          gpu=self._gpu)  # fmt: skip
             self._busy.append(Transfer(operation, run, wants=start))
 
     @property
@@ -85,13 +96,13 @@ class CopyEngines:
         costs, asked = self._costs, 0
         if self.direction is Direction.TO_HOST:
             asked = costs.latency + costs.in_l2(min(costs.page_bytes, transfer.size))
-        return max(transfer.wants + asked, self._link_free)
+        return max(transfer.wants + asked, self.wire.free)
 
     def carry(self, ready: int, size: int) -> tuple[int, int]:
         """Let something else over the link that is ready at a time: when it leaves, and arrives."""
-        leaves = max(ready, self._link_free)
-        self._link_free = leaves + self._costs.on_link(size)
-        return leaves, self._link_free + self._costs.latency
+        leaves = max(ready, self.wire.free)
+        self.wire.take("engines", leaves, self._costs.on_link(size), size)
+        return leaves, self.wire.free + self._costs.latency
 
     def step(self) -> tuple[Page, Transfer | None]:
         """Let that page leave; with it the copy, if it was the last one: its end is known."""
@@ -99,7 +110,8 @@ class CopyEngines:
         run, costs, leaves = transfer.run, self._costs, self._leaves(transfer)
         size = min(costs.page_bytes, transfer.size)
         link, device = costs.on_link(size), costs.in_l2(size)
-        self._link_free, self._turn = leaves + link, self._turn + 1
+        self.wire.take("engines", leaves, link, size)
+        self._turn += 1
         arrives = end = leaves + link + costs.latency
         if self.direction is Direction.TO_DEVICE:
             end += device + costs.latency

@@ -20,6 +20,7 @@ class Operation:
     end: int = -1  # once it is known; it may lie ahead
     over: bool = False
     before: list[Command] = field(default_factory=list)  # of a kernel: what is done to caches
+    seat: int = 0  # the GPU whose stream has it
 
     @property
     def copy(self) -> MemoryCopy:

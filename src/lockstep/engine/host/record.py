@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from lockstep.engine.host.copy_link import LinkRun
 from lockstep.host_calls import Direction
 
 
@@ -30,6 +31,26 @@ class CopyRun:
     pages: int = 0
     link: int = 0  # of all pages, one after the other: on the link, and its latency both ways
     device: int = 0  # likewise: in the L2 or the DRAM
+    gpu: int = 0  # which of a system
+
+    @property
+    def bandwidth(self) -> float:
+        """GB/s from its start to its end."""
+        return 1000 * self.bytes / max(1, self.end - self.start)
+
+
+@dataclass
+class PeerRun:
+    """A copy between two GPUs. Times in picoseconds from the beginning of the run."""
+
+    source: int  # GPU
+    to: int
+    stream: int
+    bytes: int
+    staged: bool  # by way of the host
+    start: int
+    end: int = 0  # it is written, and acknowledged
+    packets: int = 0
 
     @property
     def bandwidth(self) -> float:
@@ -57,3 +78,5 @@ class HostRun:
     events: dict[int, int] = field(default_factory=dict)  # when each happened last
     end: int = 0  # the host, and all that it asked for, was done
     pages: PageCounts | None = None  # where pages migrate
+    peers: list[PeerRun] = field(default_factory=list)  # copies between GPUs
+    links: list[LinkRun] = field(default_factory=list)  # of a system

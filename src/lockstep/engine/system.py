@@ -1,0 +1,158 @@
+"""Several GPUs at one host, each simulated in its own clock, all in step.
+
+Of the GPUs on which something runs that goes on which is behind; the host is never further than the
+first of them would be after a window. So what a GPU is told by others through the host, say that
+the kernel has ended that one of its own waits for, comes a window late at most. The order does not
+depend on anything but simulated time.
+"""
+
+from typing import Any
+
+from lockstep._jit import compiled_seconds, working_seconds
+from lockstep.engine.checkpoint import Keep
+from lockstep.engine.host.host import host_of_system
+from lockstep.engine.host.seat import HostSeat
+from lockstep.engine.session import Session
+from lockstep.engine.simulation import Simulation
+from lockstep.errors import LockstepError
+from lockstep.gpus.system import GpuSystem
+from lockstep.host_calls import SetDevice
+from lockstep.model.clock import NEVER
+from lockstep.workload import Command, Kernel, Warming
+
+
+class SystemSession:
+    """The simulated GPUs of a system, which keep their caches and clocks."""
+
+    def __init__(self, system: GpuSystem, **options: Any):
+        """``options`` are those of :class:`.Session`; each GPU has them."""
+        self.host = host_of_system(system)
+        self.sessions = [
+            Session(gpu, seat=seat, **options) for gpu, seat in zip(system.gpus, self.host.seats)
+        ]
+        self._current = 0  # the device of the last command
+        self._pairs = [(s.simulation, seat) for s, seat in zip(self.sessions, self.host.seats)]
+
+    @property
+    def stopped(self) -> str:
+        """Why the simulation ended early; empty where it did not."""
+        return next((each.stopped for each in self.sessions if each.stopped), "")
+
+    def run(
+        self, commands: list[Command], frozen: dict | None = None, keep: Keep | None = None
+    ) -> None:
+        """Simulate commands after those of earlier calls; no checkpoint has several GPUs."""
+        if frozen or keep:
+            raise LockstepError("no checkpoint has several GPUs: simulate from the start")
+        if self.stopped:
+            return
+        begin, compiled = working_seconds(), compiled_seconds()
+        self._give(commands)
+        try:
+            while not self.stopped and self._step():
+                pass
+        except KeyboardInterrupt as error:
+            for simulation, _ in self._pairs:
+                simulation.interrupt(*getattr(error, "__notes__", ()))
+        for simulation, _ in self._pairs:
+            simulation.now = max(simulation.now, simulation.reached)
+            simulation.rest()
+        self.sessions[0].took(begin, compiled)
+
+    def _give(self, commands: list[Command]) -> None:
+        """Each GPU its kernels; the host everything, in order."""
+        own: list[list[Command]] = [[] for _ in self.sessions]
+        given: list[Command] = []
+        for command in commands:
+            if isinstance(command, SetDevice):
+                self._current = command.device
+            elif isinstance(command, Kernel | Warming):
+                own[self._current].append(command)
+            simulation = self._pairs[self._current][0]
+            given += simulation.selected([command])
+        for (simulation, _), theirs in zip(self._pairs, own):
+            simulation.expect(theirs)
+        self.host.take(given)
+
+    # Time
+
+    def _step(self) -> bool:
+        """Let the host and the GPU that is behind go on; false when all is done."""
+        running = [pair for pair in self._pairs if pair[0].table.running]
+        horizon = min([_ahead(*pair) for pair in running], default=NEVER)
+        if running:
+            self.host.advance(horizon, horizon)
+        else:
+            horizon = self._idle()
+        for simulation, seat in self._pairs:
+            self._admit(simulation, seat, horizon)
+        running = [pair for pair in self._pairs if _is_busy(pair[0])]
+        if not running:
+            return self._go_on_without()
+        simulation, _ = min(running, key=lambda pair: (_time(*pair), pair[1].number))
+        if len(running) == 1:
+            simulation.window()
+        else:
+            simulation.window(1)
+        return True
+
+    def _idle(self) -> int:
+        """Nothing runs: the host goes on until a kernel may begin; up to when others may, too."""
+        self.host.advance(0, NEVER)
+        first = min(seat.first_launch for seat in self.host.seats)
+        if first >= NEVER:
+            return NEVER
+        horizon = first + min(seat.costs.clock.time(s.machine.window) for s, seat in self._pairs)
+        self.host.advance(horizon, horizon)
+        return horizon
+
+    @staticmethod
+    def _admit(simulation: Simulation, seat: HostSeat, horizon: int) -> None:
+        """Start what may start on a GPU before a time; one that rests, or sleeps, wakes for it."""
+        first, running = seat.first_launch, bool(simulation.table.running)
+        if first < horizon:
+            cycle = seat.costs.clock.cycle(first)
+            if not running:
+                simulation.now = max(simulation.now, cycle)
+            elif simulation.table.free_slot() is not None:
+                simulation.now = min(simulation.now, max(simulation.reached, cycle))
+        if running or first < horizon:
+            simulation.admit_ready(seat)
+
+    def _go_on_without(self) -> bool:
+        """No GPU has anything to do: what the last commands were is done, then the end."""
+        done = False
+        for simulation, seat in self._pairs:
+            done |= simulation.apply_rest(seat)
+        if self.host.next < NEVER:
+            return True
+        for simulation, seat in self._pairs if self.host.done else ():
+            simulation.now = max(simulation.now, seat.end)
+            simulation.admit_ready(seat)
+        return done
+
+    # What came out
+
+    def interrupt(self) -> None:
+        """Simulate nothing any more: what there is is partial."""
+        for session in self.sessions:
+            session.interrupt()
+
+    def close(self) -> None:
+        """End the threads; nothing more can be run."""
+        for session in self.sessions:
+            session.close()
+
+
+def _is_busy(simulation: Simulation) -> bool:
+    """Whether anything is left to simulate on a GPU: CTAs of stopped kernels do not count."""
+    return not all(running.stopped for running in simulation.table.running.values())
+
+
+def _time(simulation: Simulation, seat: HostSeat) -> int:
+    return seat.costs.clock.time(simulation.now)
+
+
+def _ahead(simulation: Simulation, seat: HostSeat) -> int:
+    """When the next window of a GPU ends."""
+    return seat.costs.clock.time(simulation.now + simulation.machine.window)
