@@ -8,6 +8,7 @@ from lockstep.device.local_memory import local
 from lockstep.device.module import Kernel, Module
 from lockstep.device.recording import Recorder
 from lockstep.device.streams import Event, Stream
+from lockstep.device.system import System
 from lockstep.device.texture import Texture
 from lockstep.device.timing import Stopped
 from lockstep.device.treatment import Treatment
@@ -25,6 +26,7 @@ __all__ = [
     "Recorder",
     "Stopped",
     "Stream",
+    "System",
     "Texture",
     "Treatment",
     "Watcher",

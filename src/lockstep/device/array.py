@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from lockstep.device.owner import OwningDevice
+from lockstep.device.peers import copy_between
 from lockstep.device.streams import Stream
 from lockstep.errors import LockstepError
 from lockstep.host_calls import Direction, HostAccess, Managed, MemoryCopy, Synchronize
@@ -93,8 +94,12 @@ class DeviceArray:
         """Fill the array after all launches so far; ``values`` must broadcast to its shape.
 
         With a stream, where the host takes time (``gpu.host.copy``): after what the stream has so
-        far, while the host and other streams go on. ``values`` are those of now.
+        far, while the host and other streams go on. ``values`` are those of now; or an array of
+        another device of the same system, from which the data come when the stream is there.
         """
+        if isinstance(values, DeviceArray) and values.device is not self.device:
+            self._copy_from_peer(values, stream)
+            return
         if stream is None or not self.device.host_takes_time:
             self.device.drain()
             self.fill(values)
@@ -109,6 +114,23 @@ class DeviceArray:
         copy = MemoryCopy(self.pointer, self.nbytes, Direction.TO_DEVICE, stream.number, False,
                           perform)  # fmt: skip
         self.device.will_copy(copy, content.data)
+
+    def _copy_from_peer(self, source: "DeviceArray", stream: Stream | None) -> None:
+        """The host waits if there is no stream; else it may be of either device."""
+        if (source.shape, source.dtype) != (self.shape, self.dtype):
+            raise LockstepError(
+                f"an array of {source.dtype}{list(source.shape)} does not fit one of "
+                f"{self.dtype}{list(self.shape)}"
+            )
+
+        def perform() -> None:
+            self._view()[...] = source._view()
+            self.device.memory.written(self.pointer, self.nbytes)
+
+        owner = source.device if stream is None else stream.device
+        place = (owner, stream.number if stream else 0, stream is None)
+        ends = (self.device, self.pointer), (source.device, source.pointer)
+        copy_between(*ends, self.nbytes, place, perform)
 
     def copy_to(self, out: np.ndarray, stream: Stream | None = None) -> None:
         """Copy the array to one of the host, of the same shape, after all launches so far.

@@ -2,39 +2,39 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
 from lockstep.api import gpu as find_gpu
-from lockstep.device import ptx
+from lockstep.device import launching, ptx
 from lockstep.device.array import DeviceArray
 from lockstep.device.continuation import continuation_of, identity_of
-from lockstep.device.execution import execute, workload_kernel
 from lockstep.device.launch import Choose, Launch
 from lockstep.device.limits import check_stack
 from lockstep.device.module import Kernel, Module, read
+from lockstep.device.options import DeviceOptions
+from lockstep.device.peers import PeerTable, Seat
 from lockstep.device.recording import Recorder
 from lockstep.device.streams import Event, Stream
 from lockstep.device.texture import Sampler, Texture
-from lockstep.device.timing import Timing
+from lockstep.device.timing import JointTiming, Timing
 from lockstep.device.treatment import Treatment
-from lockstep.device.warmth import StreamLines
 from lockstep.device.watching import Watcher
-from lockstep.errors import EndOfKernel, LockstepError
+from lockstep.errors import LockstepError
 from lockstep.execution.checks.findings import Findings
 from lockstep.execution.checks.kinds import checks_of
 from lockstep.execution.launches.geometry import STACK_BYTES, Geometry, Limits
 from lockstep.execution.launches.launch import announce_compilation
 from lockstep.execution.launches.services import HEAP_BYTES, Services
-from lockstep.execution.memory.device_memory import LONGEST, DeviceMemory
+from lockstep.execution.memory.device_memory import DeviceMemory
 from lockstep.execution.memory.storage import Storage
 from lockstep.execution.programs.program import Recording, recording_of
 from lockstep.gpus.spec import GPU
 from lockstep.host_calls import HostCall, HostCommand, Managed, OpenStream, Synchronize
 from lockstep.metrics.result import Result
-from lockstep.policies import select
 from lockstep.workload import MemoryCopy, Workload
 
 if TYPE_CHECKING:
@@ -73,8 +73,12 @@ class Device:
 
     ``launches`` lists what was launched, if there is more to know of it: with timing or profile,
     and unless somebody watches.
-    A context manager: closes at its end.
+    A context manager: closes at its end. Devices of a :class:`lockstep.System` are made by that;
+    ``index`` is the number of such a one, and ``peers`` says whose memory it may access.
     """
+
+    index = 0
+    peers: PeerTable | None = None
 
     def __init__(
         self,
@@ -105,74 +109,90 @@ class Device:
         stop_interval: int | None = None,
         **policies: Callable | None,
     ):
+        options = DeviceOptions(
+            timing,
+            at_issue,
+            profile,
+            check,
+            memory_bytes,
+            shared_memory,
+            heap_bytes,
+            stack_bytes,
+            limit_instructions,
+            name,
+            threads,
+            ranks,
+            interval,
+            timeline,
+            source,
+            checkpoint,
+            checkpoint_seconds,
+            resume,
+            progress,
+            notice,
+            choose,
+            stop,
+            stop_interval,
+            policies,
+        )
         self.gpu = gpu if isinstance(gpu, GPU) else find_gpu(gpu)
-        if limit_instructions is not None and limit_instructions < 1:
-            raise LockstepError(f"limit_instructions = {limit_instructions}: expected at least 1")
-        memory_bytes = self.gpu.dram.capacity << 30 if memory_bytes is None else memory_bytes
-        if not 0 < memory_bytes <= LONGEST:
-            raise LockstepError(f"memory_bytes = {memory_bytes}: expected 1 to {LONGEST} (1 TiB)")
-        if heap_bytes < 0:
-            raise LockstepError(f"heap_bytes = {heap_bytes}: expected at least 0")
-        if at_issue and not timing:
-            raise LockstepError("at_issue needs timing=True")
-        chosen = select(policies)
-        if chosen and not timing:
-            raise LockstepError(f"{next(iter(chosen))} needs timing=True")
-        several = None if ranks == 1 else ranks
-        for option, given in (("choose", choose), ("stop", stop), ("ranks", several)):
-            if given and not timing:
-                raise LockstepError(f"{option} needs timing=True")
-        if stop_interval is not None and stop_interval < 1:
-            raise LockstepError(f"stop_interval = {stop_interval}: expected at least 1")
-        if source and not timing:
-            raise LockstepError("source needs timing=True")
-        if (checkpoint or resume) and not timing:
-            raise LockstepError("checkpoint and resume need timing=True")
-        self.name, self.profiling, self.at_issue = name, profile, at_issue
         checks = checks_of(check)
-        self.memory = DeviceMemory(memory_bytes, shared_memory, checks)
-        self.findings = Findings(checks, self.memory)
-        self.services = Services(self.memory, heap_bytes)
-        self.limits = Limits(limit_instructions, self.gpu.sm.count)
-        self.stack_bytes = check_stack(stack_bytes, self.gpu, memory_bytes)
+        self._furnish(options, DeviceMemory(options.memory_of(self.gpu), shared_memory, checks))
+        if timing:
+            self._simulate_alone(options)
+
+    @classmethod
+    def seated(
+        cls, gpu: GPU, options: DeviceOptions, place: Seat, joint: JointTiming | None
+    ) -> Self:
+        """A device of a system; ``joint`` simulates all of them."""
+        device = cls.__new__(cls)
+        device.gpu, device.index, device.peers = gpu, place.index, place.peers
+        device._furnish(options, place.memory)
+        device._events = place.events
+        if joint is not None:
+            device.timing = Timing(gpu, place.memory, joint, place.index)
+        return device
+
+    def _furnish(self, options: DeviceOptions, memory: DeviceMemory) -> None:
+        """All but the timing."""
+        self.name, self.profiling, self.at_issue = options.name, options.profile, options.at_issue
+        self.memory, checks = memory, checks_of(options.check)
+        self.findings = Findings(checks, memory)
+        self.services = Services(memory, options.heap_bytes)
+        self.limits = Limits(options.limit_instructions, self.gpu.sm.count)
+        self.stack_bytes = check_stack(options.stack_bytes, self.gpu, memory.capacity)
         self.storage = Storage()
         self.recorder: Recorder | None = None
         self.watcher: Watcher | None = None
         self.default_stream = Stream(self, 0)
-        self._filled: set[tuple[int, int] | None] = set()  # allocations that the host has written
+        self.filled: set[tuple[int, int] | None] = set()  # allocations that the host has written
         self.timing: Timing | None = None
-        if timing:
-            looked_at = (interval, timeline, source)
-            made = {"at_issue": at_issue, "profile": profile, "interval": looked_at}
-            identity = partial(identity_of, self, chosen, made)
-            self.timing = Timing(
-                self.gpu,
-                self.memory,
-                ranks,
-                lambda: identity() | {"checkpoint": repr((bool(checkpoint), bool(resume)))},
-                threads=threads,
-                interval=interval,
-                cta_events=timeline,
-                source=source,
-                progress=progress,
-                notice=notice,
-                policies=chosen,
-                stop=stop,
-                stop_interval=stop_interval,
-            )
-            if checkpoint or resume:
-                goes_on = self.timing.continuation = continuation_of(self, identity())
-                if checkpoint:
-                    goes_on.write_into(Path(checkpoint), checkpoint_seconds, notice)
-                if resume:
-                    goes_on.go_on_from(Path(resume))
-        if notice:
-            announce_compilation(notice)
+        if options.notice:
+            announce_compilation(options.notice)
         self._streams = {0: self.default_stream}
-        self._events = 0
-        self._choose = choose
+        self._events = count(1)
+        self._choose = options.choose
         self.launches: list[Launch] = []
         self._launched = 0
+
+    def _simulate_alone(self, options: DeviceOptions) -> None:
+        """Simulate launches, as the only device of its host."""
+        looked_at = (options.interval, options.timeline, options.source)
+        made = {"at_issue": options.at_issue, "profile": options.profile, "interval": looked_at}
+        identity = partial(identity_of, self, options.policies, made)
+        kept, goes_on = options.checkpoint, options.resume
+        alike = {"checkpoint": repr((bool(kept), bool(goes_on)))}
+        joint = JointTiming.alone(
+            self.gpu, options.ranks, lambda: identity() | alike, **options.simulation
+        )
+        self.timing = Timing(self.gpu, self.memory, joint, 0)
+        if kept or goes_on:
+            continuation = self.timing.continuation = continuation_of(self, identity())
+            if kept:
+                continuation.write_into(Path(kept), options.checkpoint_seconds, options.notice)
+            if goes_on:
+                continuation.go_on_from(Path(goes_on))
 
     def __enter__(self) -> Self:
         return self
@@ -203,13 +223,10 @@ class Device:
             recording |= Recording.PROFILE
         if self.at_issue:
             return recording | Recording.AT_ISSUE
-        if self.timing is not None or self.recorder is not None or self._is_read:
+        is_read = self.watcher is not None and self.watcher.reads
+        if self.timing is not None or self.recorder is not None or is_read:
             return recording | Recording.EVERYTHING
         return recording
-
-    @property
-    def _is_read(self) -> bool:
-        return self.watcher is not None and self.watcher.reads
 
     def check_open(self) -> None:
         """Raise if the device is closed."""
@@ -328,7 +345,7 @@ class Device:
         if self.recorder:
             self.recorder.copied(copy)
         if self.timing:
-            self._filled.add(self.memory.find(copy.address))
+            self.filled.add(self.memory.find(copy.address))
             self.timing.copied(copy, content)
 
     # Code
@@ -435,54 +452,14 @@ class Device:
         elif self.profiling or (timing and treatment is Treatment.SIMULATE):
             self.launches.append(launch)
         if timing:
-            self._queue(launch, timing)
+            launching.queue(self, launch, timing)
         else:
-            self._execute(launch)
+            launching.perform(self, launch)
             if self.watcher is not None:
                 self.watcher.ended(launch)
         if treatment is Treatment.SIMULATE:
             stream.last = launch
         return launch
-
-    def _queue(self, launch: Launch, timing: Timing) -> None:
-        """Have a launch simulated."""
-        recording = self.recording
-        if not self.recorder and launch.kernel.executor(recording).program.awaits_others:
-            recording = recording & ~Recording.EVERYTHING | Recording.AT_ISSUE
-        command = workload_kernel(launch, recording)
-        if self.recorder:
-            self.recorder.launch(command)
-        if self.gpu.launch.l2 == "replay":
-            timing.save((*a, a in self._filled) for a in self.memory.allocations())
-        timing.launch(launch, command)
-
-    def _execute(self, launch: Launch) -> None:
-        """Execute a launch now; who wants to see what it does is told."""
-        recording = self.recording & ~Recording.AT_ISSUE
-        recorder = self.recorder if self.recorder and self.recorder.records(launch) else None
-        noted = launch.treatment is Treatment.WARM or bool(
-            self.recorder and self.recorder.notes_lines
-        )
-        if noted:
-            recording |= Recording.LINES
-        by_itself = not noted or launch.kernel.executor(recording).program.notes_all_lines
-        if recorder is None and by_itself and not self._is_read:
-            execute(launch, recording)
-            return
-        command = workload_kernel(launch, recording | Recording.EVERYTHING)
-        if recorder:
-            recorder.launch(command)
-        lines = None if by_itself else StreamLines(command, self.memory.touched)
-        try:
-            for cta in command.ctas():
-                if lines:
-                    lines.take(cta)
-                if self._is_read:
-                    assert self.watcher is not None, "it reads"
-                    self.watcher.read(command, cta)
-        except EndOfKernel:
-            assert launch.error is not None, "what ended the kernel noted it"
-            raise launch.error from None
 
     def synchronize(self) -> None:
         """Wait for all launches; raises the first error of one that failed since the last time."""
@@ -521,8 +498,7 @@ class Device:
 
     def next_event(self) -> int:
         """The number of the next event that is recorded."""
-        self._events += 1
-        return self._events
+        return next(self._events)
 
     # Results
 

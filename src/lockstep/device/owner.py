@@ -28,6 +28,8 @@ class OwningDevice(Protocol):
     stack_bytes: int
     recorder: Any  # writes what runs to a trace, or None
     timing: Any  # simulates launches, or None
+    index: int  # in its system
+    peers: Any  # a :class:`.PeerTable`: whose memory it may access, or None
 
     @property
     def recording(self) -> Recording:

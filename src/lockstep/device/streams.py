@@ -55,6 +55,11 @@ class Event:
     def record(self, stream: Stream | None = None) -> "Event":
         """Place the event behind what ``stream`` (the default one, if None) has so far."""
         stream = self.device.default_stream if stream is None else stream
+        if stream.device is not self.device:
+            raise LockstepError(
+                f"an event of GPU {self.device.index} in a stream of GPU {stream.device.index}: "
+                "it is recorded in streams of its own; others may wait for it"
+            )
         self._after, self._earliest = stream.last, self.device.clock
         self._number = self.device.next_event()
         self.device.asks(RecordEvent(self._number, stream.number))

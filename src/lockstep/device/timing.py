@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import Any
 
+from lockstep.device.command_queue import CommandQueue
 from lockstep.device.continuation import Continuation
 from lockstep.device.launch import Launch
 from lockstep.device.treatment import Treatment
@@ -12,11 +13,13 @@ from lockstep.device.warmth import LaunchHistory
 from lockstep.engine import Session, mpi
 from lockstep.engine.host.record import HostRun
 from lockstep.engine.record import Run
+from lockstep.engine.system import SystemSession
 from lockstep.engine.transport import Communicator, Transport, check_alike
 from lockstep.errors import LockstepError
 from lockstep.execution.memory.device_memory import DeviceMemory
 from lockstep.gpus.library import totals
 from lockstep.gpus.spec import GPU
+from lockstep.gpus.system import GpuSystem
 from lockstep.host_calls import HostCommand
 from lockstep.workload import Command, Kernel, MemoryCopy, MemoryPass
 
@@ -40,34 +43,19 @@ class Stopped(LockstepError):
 class Timing:
     """The simulated GPU behind a device: it keeps its caches from launch to launch."""
 
-    def __init__(
-        self,
-        gpu: GPU,
-        memory: DeviceMemory,
-        ranks: int | Communicator,
-        alike: Callable[[], dict[str, str]],
-        **options: Any,
-    ):
-        """``ranks``: as of :func:`lockstep.simulate`.
-
-        ``alike`` says what machines in other processes have to have alike, by name.
-        """
-        self._gpu = gpu
+    def __init__(self, gpu: GPU, memory: DeviceMemory, joint: "JointTiming", number: int):
+        """``joint``: what simulates, with others or alone; ``number``: of the device there."""
+        self._gpu, self._joint, self._number = gpu, joint, number
         self.host_takes_time = gpu.host.copy == "timed"
         self._warmth = LaunchHistory(gpu, memory)
         self.continuation: Continuation | None = None
-        self._reach = ExitStack()
-        reach = self._reach.enter_context(mpi.reached(ranks))
-        self._elsewhere: Transport | None = None if isinstance(reach, int) else reach
-        if self._elsewhere:
-            check_alike(self._elsewhere, alike())
-        self._session = Session(gpu, ranks=reach, **options)
-        self._pending: list[Command] = []
+        self._session = joint.sessions[number]
         self._launches: dict[int, Launch] = {}  # those that are not done
         self.ended: Callable[[Launch], None] | None = None  # is told of those that are
         self._finished = 0
         self._profiled = False  # whether the L2 was filled by others
         self._digest = hashlib.sha256()
+        joint.members.append(self)
 
     @property
     def clock(self) -> int:
@@ -85,9 +73,9 @@ class Timing:
         if self.continuation:
             kernel = self.continuation.kernel(launch, kernel)
         if warm := self._warmth.simulate(launch):
-            self._pending.append(warm)
+            self._put(warm)
         self._launches[launch.id] = launch
-        self._pending.append(kernel)
+        self._put(kernel)
         parts = (launch.kernel.module.key, kernel.name, launch.geometry, launch.parameters)
         self._digest.update(repr((*parts, kernel.stream)).encode())
 
@@ -99,15 +87,15 @@ class Timing:
         writes, which is restored. At the first launch the L2 is full of what was there before.
         """
         if not self._profiled:
-            self._pending.append(MemoryPass(OTHERS, 2 * totals(self._gpu).l2_bytes))
+            self._put(MemoryPass(OTHERS, 2 * totals(self._gpu).l2_bytes))
             self._profiled = True
         allocations = [a for a in allocations if a[1] > 0]
         for address, size, _ in allocations:
-            self._pending.append(MemoryPass(address, size))
-            self._pending.append(MemoryPass(address + COPIES, size))
+            self._put(MemoryPass(address, size))
+            self._put(MemoryPass(address + COPIES, size))
         for address, size, filled in allocations:
             if not filled:
-                self._pending.append(MemoryPass(address, size, written=True))
+                self._put(MemoryPass(address, size, written=True))
 
     def passed(self, launch: Launch) -> None:
         """Note a launch that is executed and not simulated."""
@@ -120,6 +108,9 @@ class Timing:
     def _note(self, launch: Launch) -> None:
         if self.continuation:
             self.continuation.course.launched(launch)
+
+    def _put(self, command: Command) -> None:
+        self._joint.queue.put(self._number, command)
 
     @property
     def launches(self) -> bool:
@@ -135,19 +126,19 @@ class Timing:
         if self.continuation:
             self.continuation.course.copied(copy, content)
         self._warmth.copied(copy)
-        self._pending.append(copy)
+        self._put(copy)
         self._digest.update(f"copy {copy.address} {copy.bytes} ".encode())
         self._digest.update(content)
 
     def asked(self, command: MemoryCopy | HostCommand) -> None:
         """Queue a copy that is not from the host, or a call of it; where it takes time."""
-        self._pending.append(command)
+        self._put(command)
         self._digest.update(repr(command).encode())
 
     @property
     def waits(self) -> bool:
-        """Whether something is queued."""
-        return bool(self._pending)
+        """Whether something is queued, also for others of a system."""
+        return bool(self._joint.queue)
 
     def host_run(self) -> HostRun | None:
         """What the host did so far; None where it takes no time."""
@@ -155,12 +146,10 @@ class Timing:
 
     def synchronize(self) -> None:
         """Execute and simulate what is queued; raises the first error of a launch."""
-        commands, self._pending = self._pending, []
-        if not commands:
-            return
-        if self._session.stopped:
-            raise Stopped(f"{self._session.stopped}; only a new device can go on after that")
-        self._simulate(commands)
+        self._joint.synchronize(self.continuation)
+
+    def collect(self) -> LockstepError | None:
+        """Note what became of launches; the first error of one."""
         launches, self._launches = self._launches, {}
         for run in self._session.finished[self._finished :]:
             if launches[run.id].error is None:
@@ -171,36 +160,18 @@ class Timing:
             launch.arguments = ()
             if self.ended and launch.error is None and self._is_done(launch):
                 self.ended(launch)
-        error = next((x.error for x in launches.values() if x.error is not None), None)
-        if error is not None:
-            raise error
-        if self._session.stopped:
-            raise Stopped(self._session.stopped)
+        return next((x.error for x in launches.values() if x.error is not None), None)
 
     def _is_done(self, launch: Launch) -> bool:
         """Whether a launch came to its end before the simulation did."""
         return launch.run is not None
-
-    def _simulate(self, commands: list[Command]) -> None:
-        """Simulate commands, or execute them if a checkpoint has their results."""
-        goes_on = self.continuation
-        if self._elsewhere:
-            check_alike(self._elsewhere, {"course of the program": self.digest})
-        if goes_on is None:
-            self._session.run(commands)
-            return
-        goes_on.course.waited()
-        if goes_on.repeats:
-            self._session.repeat(commands, goes_on.repeats)
-        else:
-            self._session.run(commands, goes_on.take(), goes_on if goes_on.keeps else None)
 
     def interrupt(self) -> None:
         """Simulate nothing any more; the result says so."""
         goes_on = self.continuation
         if goes_on and goes_on.keeps and not goes_on.pending and not self._session.stopped:
             self._session.save(goes_on)
-        self._session.interrupt()
+        self._joint.interrupt()
 
     def result(self) -> Run:
         """Counters of everything so far.
@@ -215,7 +186,93 @@ class Timing:
 
     def close(self) -> None:
         """End the simulation's threads."""
-        self._session.close()
+        self._joint.close()
+
+    def fail(self, error: BaseException) -> None:
+        """Tell machines in other processes that this one cannot go on."""
+        self._joint.fail(error)
+
+
+class JointTiming:
+    """What simulates the commands of the devices of one host together; mostly there is one."""
+
+    def __init__(
+        self,
+        runner: Session | SystemSession,
+        sessions: list[Session],
+        reach: ExitStack | None = None,
+        elsewhere: Transport | None = None,
+    ):
+        """``sessions``: of each device; ``runner`` takes the commands of all.
+
+        ``elsewhere``: the machines in other processes, if there are any, and ``reach`` ends that.
+        """
+        self.queue, self.sessions, self.members = CommandQueue(), sessions, list[Timing]()
+        self._runner, self._reach, self._elsewhere = runner, reach or ExitStack(), elsewhere
+
+    @classmethod
+    def alone(
+        cls,
+        gpu: GPU,
+        ranks: int | Communicator,
+        alike: Callable[[], dict[str, str]],
+        **options: Any,
+    ) -> "JointTiming":
+        """Of a single device. ``ranks``: as of :func:`lockstep.simulate`.
+
+        ``alike`` says what machines in other processes have to have alike, by name.
+        """
+        ends = ExitStack()
+        reach = ends.enter_context(mpi.reached(ranks))
+        elsewhere = None if isinstance(reach, int) else reach
+        if elsewhere:
+            check_alike(elsewhere, alike())
+        session = Session(gpu, ranks=reach, **options)
+        return cls(session, [session], ends, elsewhere)
+
+    @classmethod
+    def of_system(cls, system: GpuSystem, **options: Any) -> "JointTiming":
+        """Of the GPUs of a system."""
+        session = SystemSession(system, **options)
+        return cls(session, session.sessions)
+
+    def synchronize(self, goes_on: Continuation | None) -> None:
+        """Execute and simulate what is queued; raises the first error of a launch.
+
+        ``goes_on``: of a single device that writes checkpoints or goes on from one.
+        """
+        commands = self.queue.take()
+        if not commands:
+            return
+        if self._runner.stopped:
+            raise Stopped(f"{self._runner.stopped}; only a new device can go on after that")
+        self._simulate(commands, goes_on)
+        errors = [error for member in self.members if (error := member.collect()) is not None]
+        if errors:
+            raise errors[0]
+        if self._runner.stopped:
+            raise Stopped(self._runner.stopped)
+
+    def _simulate(self, commands: list[Command], goes_on: Continuation | None) -> None:
+        """Simulate commands, or execute them if a checkpoint has their results."""
+        if self._elsewhere:
+            check_alike(self._elsewhere, {"course of the program": self.members[0].digest})
+        if goes_on is None:
+            self._runner.run(commands)
+            return
+        goes_on.course.waited()
+        if goes_on.repeats:
+            self.sessions[0].repeat(commands, goes_on.repeats)
+        else:
+            self._runner.run(commands, goes_on.take(), goes_on if goes_on.keeps else None)
+
+    def interrupt(self) -> None:
+        """Simulate nothing any more."""
+        self._runner.interrupt()
+
+    def close(self) -> None:
+        """End the simulation's threads."""
+        self._runner.close()
         self._reach.close()
 
     def fail(self, error: BaseException) -> None:

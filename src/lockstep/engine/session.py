@@ -62,7 +62,7 @@ class Session:
         """``seat``: the GPU's place at a host that it shares with others; it is driven by those."""
         if threads < 1:
             raise LockstepError(f"threads = {threads}: expected at least 1")
-        self._threads = threads
+        self._threads, self._is_seated = threads, seat is not None
         elsewhere = [] if isinstance(ranks, int) else [ranks]
         for transport in elsewhere:
             if transport.rank:  # the first one compiles, the others find what it left
@@ -178,7 +178,7 @@ class Session:
         events = [(index[order], *rest) for order, *rest in account.events]
         samples, machine = account.samples, simulation.machine
         spans = account.spans(simulation.now)
-        host = simulation.host
+        host = None if self._is_seated else simulation.host
         return Run(
             kernels=list(account.finished),
             cycles=max([end for _, end in spans] + [host.end if host else 0]),
@@ -193,7 +193,7 @@ class Session:
             simulate_seconds=self._seconds - simulation.table.read_seconds,
             compile_seconds=self._compile_seconds,
             policies={name: describe(f) for name, f in self._policies.items()},
-            host=self.host,
+            host=host.run if host else None,
             stopped=simulation.stopped,
             ranks=simulation.work,
         )

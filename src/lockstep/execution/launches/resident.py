@@ -235,11 +235,12 @@ class Resident:
 
     def follow(self, memory: DeviceMemory) -> None:
         """Take over the allocations of device memory, and forget those that sites know."""
-        if memory.table is not self._table:
-            self._table = memory.table
+        table, count = memory.accessible
+        if table is not self._table:
+            self._table = table
             self.machine = self.machine._replace(allocations=as_records(self._table))
             self._attach()
-        self.machine.known[0] = len(memory)
+        self.machine.known[0] = count
         self._sites["low"] = NO_ALLOCATION
 
     @property

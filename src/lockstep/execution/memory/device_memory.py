@@ -1,37 +1,26 @@
-"""Device memory: one reserved range of this process's addresses, given out in allocations.
+"""Device memory: a reserved range of this process's addresses, given out in allocations.
 
-Pages take real memory when they are first touched. The range lies at a fixed address, so that
-addresses, and with them cache sets and cycles, are the same in every run. It may be the content of
-a file in memory, which other processes map at the same address.
+Pages take real memory when they are first touched. The memories of several devices lie in one range
+one behind the other, so that an address says whose it is.
 """
 
 import bisect
 import ctypes
 import functools
-import gc
-import mmap
-import os
 import sys
 from collections import deque
 
 import numpy as np
 
-from lockstep.errors import LockstepError
 from lockstep.execution.checks.kinds import Check
 from lockstep.execution.checks.shadow import Shadow
-from lockstep.execution.memory.mapping import map_at, unmap
+from lockstep.execution.memory.address_range import AddressRange, DeviceMemoryError
 from lockstep.execution.memory.touched import TouchedLines
 from lockstep.execution.state import ALLOCATION
 
-BASE = 0x7000_0000_0000  # below where Linux places a process's own mappings
 ALIGNMENT = 256  # bytes, as cudaMalloc gives
-LONGEST = 1 << 40  # bytes reserved at most
 RED_ZONE = 1024  # bytes behind each allocation, where accesses are checked
 QUARANTINE = 256 << 20  # bytes of freed allocations that are not given out again, likewise
-
-
-class DeviceMemoryError(LockstepError):
-    """Device memory is exhausted, or a pointer is none that was given out."""
 
 
 class DeviceMemory:
@@ -40,15 +29,24 @@ class DeviceMemory:
     ``table`` holds the allocations in ascending order, in its first ``len(self)`` rows.
     """
 
-    def __init__(self, capacity: int, shared: bool = False, checks: Check = Check.NOTHING):
+    def __init__(
+        self,
+        capacity: int,
+        shared: bool = False,
+        checks: Check = Check.NOTHING,
+        place: tuple[AddressRange, int] | None = None,
+    ):
         """``shared``: ``file`` is the descriptor of a file in memory that holds the content.
 
+        ``place``: the range that it shares with others, and where in it it lies; else its own.
         With ``Check.MEMORY`` allocations do not touch each other, and freed ones stay so for a
         while. With ``Check.INIT``, ``shadow`` says which bytes were written.
         """
-        self.capacity = min(-(-capacity // mmap.PAGESIZE) * mmap.PAGESIZE, LONGEST)
-        self.file = _file(self.capacity) if shared else -1
-        self.base = _reserve(self.capacity, self.file)
+        self.range, offset = place or (AddressRange(capacity, shared), 0)
+        self.range.join()
+        self.capacity = min(capacity, self.range.size - offset) if place else self.range.size
+        self.base = self.range.base + offset
+        self.peers: list[DeviceMemory] = []  # memories of others that kernels may access
         self._starts: list[int] = []
         self._sizes: dict[int, int] = {}
         self._hidden: set[int] = set()
@@ -65,6 +63,20 @@ class DeviceMemory:
 
     def __len__(self) -> int:
         return len(self._starts)
+
+    @property
+    def file(self) -> int:
+        """The descriptor of the file that holds the content, of all that share the range; or -1."""
+        return self.range.file
+
+    @property
+    def accessible(self) -> tuple[np.ndarray, int]:
+        """A table of the allocations that kernels may access, and how many rows of it count."""
+        if not self.peers:
+            return self.table, len(self)
+        memories = sorted([self, *self.peers], key=lambda memory: memory.base)
+        rows = np.concatenate([memory.table[: len(memory)] for memory in memories])
+        return np.concatenate([rows, np.zeros(64, ALLOCATION)]), len(rows)
 
     def allocate(
         self, size: int, alignment: int = ALIGNMENT, hidden: bool = False, unwritten: bool = False
@@ -231,45 +243,11 @@ class DeviceMemory:
     def close(self) -> None:
         """Return the range to the system; every pointer into it becomes invalid."""
         if self.base:
-            unmap(self.base, self.capacity)
+            self.range.leave()
             self.base = 0
             if self.shadow:
                 self.shadow.close()
-            if self.file >= 0:
-                os.close(self.file)
 
     def __del__(self):
         if getattr(self, "base", 0) and not sys.is_finalizing():
             self.close()
-
-
-def _file(size: int) -> int:
-    """A file that has no name and takes memory where it was written."""
-    file = os.memfd_create("lockstep", os.MFD_CLOEXEC)
-    try:
-        os.ftruncate(file, size)
-    except OSError as error:
-        os.close(file)
-        raise _no_room(size) from error
-    return file
-
-
-def _reserve(capacity: int, file: int) -> int:
-    """The first free range at BASE, BASE + 1 TiB ...: the same in every run.
-
-    Ranges of memory that nobody uses are freed first, or cycles would depend on when Python does.
-    """
-    for k in range(9):
-        wanted = BASE + max(0, k - 1) * LONGEST
-        if k == 1:
-            gc.collect()
-        if map_at(wanted, capacity, file):
-            return wanted
-    raise _no_room(capacity)
-
-
-def _no_room(capacity: int) -> DeviceMemoryError:
-    return DeviceMemoryError(
-        f"cannot reserve {capacity} bytes of address space for device memory (is there a limit, as "
-        "by `ulimit -v` or `ulimit -f`?): ask for less by --memory or memory_bytes="
-    )

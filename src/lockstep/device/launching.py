@@ -1,0 +1,62 @@
+"""What becomes of a launch: it is queued for the simulation, or executed at once."""
+
+from typing import Protocol
+
+from lockstep.device.execution import execute, workload_kernel
+from lockstep.device.launch import Launch
+from lockstep.device.owner import OwningDevice
+from lockstep.device.timing import Timing
+from lockstep.device.treatment import Treatment
+from lockstep.device.warmth import StreamLines
+from lockstep.device.watching import Watcher
+from lockstep.errors import EndOfKernel
+from lockstep.execution.programs.program import Recording
+
+
+class LaunchingDevice(OwningDevice, Protocol):
+    """A device, as far as launches need it."""
+
+    watcher: Watcher | None
+    filled: set[tuple[int, int] | None]  # allocations that the host has written
+
+
+def queue(device: LaunchingDevice, launch: Launch, timing: Timing) -> None:
+    """Have a launch simulated."""
+    recording = device.recording
+    if not device.recorder and launch.kernel.executor(recording).program.awaits_others:
+        recording = recording & ~Recording.EVERYTHING | Recording.AT_ISSUE
+    command = workload_kernel(launch, recording)
+    if device.recorder:
+        device.recorder.launch(command)
+    if device.gpu.launch.l2 == "replay":
+        timing.save((*a, a in device.filled) for a in device.memory.allocations())
+    timing.launch(launch, command)
+
+
+def perform(device: LaunchingDevice, launch: Launch) -> None:
+    """Execute a launch now; who wants to see what it does is told."""
+    recording = device.recording & ~Recording.AT_ISSUE
+    recorder = device.recorder if device.recorder and device.recorder.records(launch) else None
+    noted = launch.treatment is Treatment.WARM or bool(
+        device.recorder and device.recorder.notes_lines
+    )
+    if noted:
+        recording |= Recording.LINES
+    by_itself = not noted or launch.kernel.executor(recording).program.notes_all_lines
+    watcher = device.watcher if device.watcher is not None and device.watcher.reads else None
+    if recorder is None and by_itself and watcher is None:
+        execute(launch, recording)
+        return
+    command = workload_kernel(launch, recording | Recording.EVERYTHING)
+    if recorder:
+        recorder.launch(command)
+    lines = None if by_itself else StreamLines(command, device.memory.touched)
+    try:
+        for cta in command.ctas():
+            if lines:
+                lines.take(cta)
+            if watcher:
+                watcher.read(command, cta)
+    except EndOfKernel:
+        assert launch.error is not None, "what ended the kernel noted it"
+        raise launch.error from None

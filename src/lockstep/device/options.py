@@ -1,0 +1,97 @@
+"""What a device is made with, checked before anything of it exists."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lockstep.device.launch import Choose
+from lockstep.errors import LockstepError
+from lockstep.execution.launches.geometry import STACK_BYTES
+from lockstep.execution.launches.services import HEAP_BYTES
+from lockstep.execution.memory.address_range import LONGEST
+from lockstep.gpus.spec import GPU
+from lockstep.policies import select
+
+if TYPE_CHECKING:
+    from lockstep.api import Progress
+    from lockstep.engine.stop import StopRule
+    from lockstep.engine.transport import Communicator
+
+
+@dataclass(frozen=True)
+class DeviceOptions:
+    """The options of :class:`lockstep.Device`, which says what they mean.
+
+    Raises :class:`LockstepError` for those that do not go together.
+    """
+
+    timing: bool = False
+    at_issue: bool = False
+    profile: bool = False
+    check: str | Iterable[str] | None = None
+    memory_bytes: int | None = None
+    shared_memory: bool = False
+    heap_bytes: int = HEAP_BYTES
+    stack_bytes: int = STACK_BYTES
+    limit_instructions: int | None = None
+    name: str = "device"
+    threads: int = 1
+    ranks: "int | Communicator" = 1
+    interval: int | None = None
+    timeline: bool = False
+    source: bool = False
+    checkpoint: str | Path | None = None
+    checkpoint_seconds: float = 60.0
+    resume: str | Path | None = None
+    progress: "Progress | None" = None
+    notice: Any = None
+    choose: Choose | None = None
+    stop: "StopRule | None" = None
+    stop_interval: int | None = None
+    policies: dict[str, Callable | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, least in (("limit_instructions", 1), ("heap_bytes", 0), ("stop_interval", 1)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise LockstepError(f"{name} = {value}: expected at least {least}")
+        object.__setattr__(self, "policies", select(self.policies))
+        if self.timing:
+            return
+        several = None if self.ranks == 1 else self.ranks
+        needy = {
+            "at_issue": self.at_issue,
+            **self.policies,
+            "choose": self.choose,
+            "stop": self.stop,
+            "ranks": several,
+            "source": self.source,
+        }
+        for option, given in needy.items():
+            if given:
+                raise LockstepError(f"{option} needs timing=True")
+        if self.checkpoint or self.resume:
+            raise LockstepError("checkpoint and resume need timing=True")
+
+    def memory_of(self, gpu: GPU) -> int:
+        """Bytes of device memory."""
+        size = gpu.dram.capacity << 30 if self.memory_bytes is None else self.memory_bytes
+        if not 0 < size <= LONGEST:
+            raise LockstepError(f"memory_bytes = {size}: expected 1 to {LONGEST} (1 TiB)")
+        return size
+
+    @property
+    def simulation(self) -> dict[str, Any]:
+        """What the engine takes of them; see :class:`lockstep.engine.Session`."""
+        return {
+            "threads": self.threads,
+            "interval": self.interval,
+            "cta_events": self.timeline,
+            "source": self.source,
+            "progress": self.progress,
+            "notice": self.notice,
+            "policies": self.policies,
+            "stop": self.stop,
+            "stop_interval": self.stop_interval,
+        }
