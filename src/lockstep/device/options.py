@@ -1,9 +1,9 @@
 """What a device is made with, checked before anything of it exists."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from lockstep.device.launch import Choose
 from lockstep.errors import LockstepError
@@ -73,6 +73,14 @@ class DeviceOptions:
                 raise LockstepError(f"{option} needs timing=True")
         if self.checkpoint or self.resume:
             raise LockstepError("checkpoint and resume need timing=True")
+
+    @classmethod
+    def of(cls, options: dict[str, Any]) -> Self:
+        """From keyword arguments, of which those that are no options are policies."""
+        own = {f.name for f in fields(cls)} - {"policies"}
+        policies = {name: value for name, value in options.items() if name not in own}
+        given = {name: value for name, value in options.items() if name in own}
+        return cls(**given, policies=policies)
 
     def memory_of(self, gpu: GPU) -> int:
         """Bytes of device memory."""

@@ -1,6 +1,6 @@
 """Several modelled GPUs at one host."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any, Self
@@ -28,7 +28,7 @@ class System:
     ``system``: the name of a preset, a data file, or what :func:`lockstep.gpus.systems.system`
     gives; ``gpus``: only the first so many. The options are those of a device, and hold for all;
     without ``ranks``, ``checkpoint``, ``resume`` and ``stop``. With ``timing`` the host takes time
-    (docs/host.md): it asks all of them, copies cross the links, and streams of several GPUs overlap.
+    (docs/host.md): it asks all of them, copies cross the links, streams of several GPUs overlap.
 
     A context manager: closes at its end.
     """
@@ -37,9 +37,6 @@ class System:
         self,
         system: str | Path | GpuSystem,
         gpus: int | None = None,
-        *,
-        timing: bool = False,
-        policies: dict[str, Callable] | None = None,
         **options: Any,
     ):
         if not isinstance(system, GpuSystem):
@@ -50,10 +47,10 @@ class System:
             if name in options:
                 raise LockstepError(f"{name} is for one device: a system has none")
         self.spec = system
-        made = DeviceOptions(timing=timing, policies=dict(policies or {}), **options)
+        made = DeviceOptions.of(options)
         memories = _memories(system, made)
         self.peers = PeerTable(system, memories)
-        joint = JointTiming.of_system(system, **made.simulation) if timing else None
+        joint = JointTiming.of_system(system, **made.simulation) if made.timing else None
         events, self._joint = count(1), joint
         self.devices = tuple(
             Device.seated(gpu, made, Seat(k, memory, self.peers, events), joint)
@@ -90,7 +87,7 @@ class System:
             self.close()
 
     def enable_peers(self) -> None:
-        """Let each GPU access the memory of all that it is joined with, as far as it may not yet."""
+        """Let each GPU access the memory of all that it is joined with."""
         for one in range(len(self.devices)):
             for other in range(len(self.devices)):
                 if self.peers.can_access(one, other) and not self.peers.has_access(one, other):

@@ -87,7 +87,7 @@ class Connection:
             self.context.device.asks(HostCall(None, "", round(seconds * 1e12)))
 
     def _look(self, address: int, size: int) -> memoryview:
-        return self._simulator.device.memory.view(address, size).data
+        return self._simulator.home(address).memory.view(address, size).data
 
     def _refuse(self, call: Call, refused: Refused) -> None:
         if refused.problem:

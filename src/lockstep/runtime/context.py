@@ -1,22 +1,20 @@
 """What one program has on the device, and the execution of its calls."""
 
-import contextlib
 from dataclasses import replace
 
-import numpy as np
-
-from lockstep.device import Diverged, Module, Stopped
+from lockstep.device import Device, Diverged, Stopped
 from lockstep.device.cluster import ClusterError
 from lockstep.device.limits import StackError, check_stack
+from lockstep.device.peers import PeerError
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.execution.launches.faults import LaunchError
-from lockstep.frontend.cuda.calls import FORMS, Call, Limit, key
+from lockstep.frontend.cuda.calls import FORMS, Call, Limit, PeerAction, key
 from lockstep.host_calls import CallKind, HostCall, Synchronize
 from lockstep.isa.instruction import MOST_THREADS
 from lockstep.report.figures import clean
 from lockstep.runtime import tensor_maps
-from lockstep.runtime.answers import CallAnswer, Handles, Refused
-from lockstep.runtime.images import Entry, NoImage, find_entry, load_image
+from lockstep.runtime.answers import CallAnswer, Refused
+from lockstep.runtime.code import ProgramCode
 from lockstep.runtime.memory import ProgramMemory
 from lockstep.runtime.properties import attributes
 from lockstep.runtime.simulator import Simulator
@@ -40,6 +38,7 @@ KINDS: dict[Call, CallKind] = {
     Call.CLUSTERS: "query",
     Call.SET_LIMIT: "query",
     Call.RESET: "free",
+    Call.PEER_ACCESS: "query",
 }
 """Calls that cost the host time by themselves; the others' is that of what they ask for."""
 
@@ -52,15 +51,14 @@ class ProgramContext:
     """
 
     def __init__(self, simulator: Simulator):
-        self.simulator, self.device = simulator, simulator.device
+        self.simulator = simulator
+        self.device = simulator.device  # that the program has set
         self._next = FIRST_HANDLE
-        self.streams = ProgramStreams(simulator, self._handle)
+        self.streams = ProgramStreams(simulator, self._handle, lambda: self.device)
+        self.code = ProgramCode(simulator, self._handle, lambda: self.device)
         self.owned = ProgramMemory(simulator, self.streams)
         self.broken: Status | None = None
         self.stack_bytes = 0  # of a thread, that the program asked for
-        self._modules: dict[int, Module] = Handles()
-        self._images: dict[int, bytes] = Handles()  # of the modules
-        self._entries: dict[int, Entry] = Handles()
 
     def perform(self, call: Call, fields: dict[str, int], data: bytes) -> CallAnswer:
         """Execute a call. Raises :class:`Refused`."""
@@ -72,7 +70,7 @@ class ProgramContext:
             name = call.name.lower()
             if kind := KINDS.get(call):
                 self.device.asks(HostCall(kind, "" if name == kind else name))
-            places = (self, self.streams, self.owned)
+            places = (self, self.streams, self.owned, self.code)
             place = next(place for place in places if hasattr(place, name))
             return getattr(place, name)(fields, data)
         except LaunchError as error:
@@ -110,9 +108,7 @@ class ProgramContext:
         """The program has gone: free what it had."""
         self.owned.note_leaks()
         self.owned.free_memory()
-        tables = (self._entries, self._modules, self._images)
-        for table in tables:
-            table.clear()
+        self.code.clear()
         self.streams.clear()
 
     def _handle(self) -> int:
@@ -125,16 +121,50 @@ class ProgramContext:
         """Introduce the device."""
         if fields["key"] != key():
             raise Refused(Status.UNKNOWN, "the program speaks to another version of lockstep")
-        memory, table = self.device.memory, attributes(self.device.gpu)
-        name = f"{self.device.gpu.name} (lockstep)".encode()
-        return CallAnswer((memory.base, memory.capacity, len(table)), table.tobytes() + name)
+        devices, tables, names = self.simulator.devices, b"", b""
+        for device in devices:
+            table = attributes(device.gpu)
+            tables += device.memory.capacity.to_bytes(8, "little") + table.tobytes()
+            names += f"{device.gpu.name} (lockstep)".encode() + b"\0"
+        everything = self.device.memory.range
+        facts = (everything.base, everything.size, len(devices), len(table))
+        return CallAnswer(facts, tables + names)
+
+    def set_device(self, fields: dict, data: bytes) -> CallAnswer:
+        """What follows is of another device."""
+        self.device = self._find_device(fields["device"])
+        return CallAnswer()
+
+    def _find_device(self, number: int) -> Device:
+        if number >= len(self.simulator.devices):
+            raise Refused(Status.INVALID_DEVICE)
+        return self.simulator.devices[number]
+
+    def peer_access(self, fields: dict, data: bytes) -> CallAnswer:
+        """Ask for, give or take away a device's access to the memory of another one."""
+        device, peer = (self._find_device(fields[name]).index for name in ("device", "peer"))
+        table = self.device.peers
+        if table is None or device == peer:
+            if fields["action"] == PeerAction.CAN:
+                return CallAnswer((0,))
+            raise Refused(Status.INVALID_DEVICE)
+        try:
+            if fields["action"] == PeerAction.ENABLE:
+                self.device.drain()
+                table.enable(device, peer)
+            elif fields["action"] == PeerAction.DISABLE:
+                self.device.drain()
+                table.disable(device, peer)
+        except PeerError as error:
+            raise Refused(_PEER_STATUS[error.enabled], error) from error
+        return CallAnswer((int(table.can_access(device, peer)),))
 
     def reset(self, fields: dict, data: bytes) -> CallAnswer:
         """Free everything the program has, as at its end."""
         self.device.asks(Synchronize())
         self.device.drain()
-        self.owned.note_leaks()
-        self.owned.free_memory()
+        self.owned.note_leaks(self.device)
+        self.owned.free_memory(self.device)
         self.broken, self.stack_bytes = None, 0
         return CallAnswer()
 
@@ -173,92 +203,11 @@ class ProgramContext:
         """Describe an array of the same kind somewhere else."""
         return CallAnswer(data=tensor_maps.moved(fields, data))
 
-    # Code
-
-    def load_module(self, fields: dict, data: bytes) -> CallAnswer:
-        """Load the best image of a binary."""
-        try:
-            module = self._load(data)
-        except NoImage as error:
-            raise Refused(Status.NO_BINARY, error) from error
-        except WorkloadError:
-            raise
-        except LockstepError as error:
-            raise Refused(Status.INVALID_IMAGE, error) from error
-        handle = self._handle()
-        self._modules[handle], self._images[handle] = module, data
-        return CallAnswer((handle,))
-
-    def _load(self, data: bytes) -> Module:
-        """The best image of a binary, or its PTX if the best one cannot be loaded."""
-        try:
-            return load_image(self.device, data, self.simulator.ptx)
-        except NoImage:
-            raise
-        except LockstepError as problem:
-            try:
-                module = load_image(self.device, data, ptx=True)
-            except LockstepError:
-                raise problem from None
-            self.simulator.report(f"{problem}; the module's PTX is executed instead")
-            return module
-
-    def unload_module(self, fields: dict, data: bytes) -> CallAnswer:
-        """Forget a module."""
-        del self._modules[fields["module"]], self._images[fields["module"]]
-        return CallAnswer()
-
-    def find_kernel(self, fields: dict, data: bytes) -> CallAnswer:
-        """A kernel's handle, needs and parameters."""
-        name = data.decode("utf-8", "replace")
-        try:
-            entry = find_entry(self._modules[fields["module"]], name)
-        except WorkloadError as error:
-            raise Refused(Status.NOT_FOUND, error) from error
-        except LockstepError as error:
-            entry = self._turn_to_ptx(fields["module"], name, error)
-        handle = self._handle()
-        self._entries[handle] = entry
-        facts = (handle, entry.registers, entry.shared_bytes, entry.local_bytes, 0)
-        counts = (entry.most_threads, len(entry.places), entry.parameter_bytes)
-        cluster = entry.kernel.required_cluster or (0, 0, 0)
-        return CallAnswer((*facts, *counts, *cluster), np.array(entry.places, "<u8").tobytes())
-
-    def _turn_to_ptx(self, handle: int, name: str, problem: LockstepError) -> Entry:
-        """A kernel whose machine code cannot be executed, from its module's PTX.
-
-        The whole module is PTX from now on, kernels that were handed out before included, as far as
-        theirs can be executed. Its variables stay where they are.
-        """
-        machine_code = self._modules[handle]
-        try:
-            module = load_image(self.device, self._images[handle], True, machine_code.addresses)
-            entry = find_entry(module, name)
-        except NoImage as error:
-            why = f"{problem}; the program has no PTX of it (nvcc -gencode code=compute_XX adds it)"
-            raise Refused(Status.NOT_SUPPORTED, why) from error
-        except LockstepError as error:
-            raise Refused(Status.NOT_SUPPORTED, f"{problem}; nor can its PTX: {error}") from error
-        self._modules[handle] = module
-        for number, before in self._entries.items():
-            if before.kernel.module is machine_code:
-                with contextlib.suppress(LockstepError):
-                    self._entries[number] = find_entry(module, before.kernel.name)
-        self.simulator.report(f"{problem}; the module's PTX is executed instead")
-        return entry
-
-    def find_variable(self, fields: dict, data: bytes) -> CallAnswer:
-        """Where a variable is."""
-        module = self._modules[fields["module"]]
-        try:
-            variable = module.symbol(data.decode("utf-8", "replace"))
-        except WorkloadError as error:
-            raise Refused(Status.INVALID_SYMBOL, error) from error
-        return CallAnswer((variable.pointer, variable.nbytes))
+    # Launches
 
     def occupancy(self, fields: dict, data: bytes) -> CallAnswer:
         """How many CTAs of a kernel an SM holds."""
-        entry = self._entries[fields["kernel"]]
+        entry = self.code.entry(fields["kernel"])
         sms = self.device.gpu.sm.count
         shape = ((1 << 20, 1, 1), (fields["threads"], 1, 1), fields["dynamic_shared"])
         try:
@@ -268,7 +217,7 @@ class ProgramContext:
 
     def clusters(self, fields: dict, data: bytes) -> CallAnswer:
         """How many clusters of a kernel the GPU holds."""
-        entry, ctas = self._entries[fields["kernel"]], fields["ctas"]
+        entry, ctas = self.code.entry(fields["kernel"]), fields["ctas"]
         shape = ((ctas << 16, 1, 1), (fields["threads"], 1, 1), fields["dynamic_shared"])
         try:
             geometry = entry.kernel.geometry(shape, (ctas, 1, 1), bool(fields["portable"]))
@@ -279,7 +228,7 @@ class ProgramContext:
     def launch(self, fields: dict, data: bytes) -> CallAnswer:
         """Check a launch; it is executed when the program has been told that it is fine."""
         cluster = (fields["cluster_x"], fields["cluster_y"], fields["cluster_z"])
-        entry = self._entries[fields["kernel"]]
+        entry = self.code.entry(fields["kernel"])
         grid = (fields["grid_x"], fields["grid_y"], fields["grid_z"])
         block = (fields["block_x"], fields["block_y"], fields["block_z"])
         if 0 in grid + block:
@@ -298,7 +247,7 @@ class ProgramContext:
             raise Refused(Status.COOPERATIVE_TOO_LARGE)
         if len(data) < entry.parameter_bytes:
             raise Refused(Status.INVALID_VALUE)
-        stream = self.streams.find(fields["stream"])
+        stream = self.streams.find_for_kernel(fields["stream"])
         if fields["cooperative"]:
             geometry = replace(geometry, workspace=self.owned.workspace(stream))
         geometry = replace(geometry, stack_bytes=max(self.stack_bytes, geometry.stack_bytes))
@@ -313,10 +262,17 @@ def _pass_on(error: Stopped) -> None:
         raise again from error
 
 
+_PEER_STATUS = {
+    None: Status.PEER_ACCESS_UNSUPPORTED,
+    True: Status.PEER_ACCESS_ALREADY_ENABLED,
+    False: Status.PEER_ACCESS_NOT_ENABLED,
+}
+
 # What a fault does not end. Code is loaded once, when it is first used: also for after a reset.
 _ALWAYS = {
     Call.HELLO,
     Call.RESET,
+    Call.SET_DEVICE,
     Call.UNSUPPORTED,
     Call.DESTROY_EVENT,
     Call.DESTROY_STREAM,

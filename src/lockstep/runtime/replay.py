@@ -73,7 +73,7 @@ class _Player:
         try:
             for row, values in enumerate(content.reshape(f["rows"], f["width"])):
                 place = f["address"] + row * f["pitch"]
-                self._simulator.device.memory.view(place, f["width"])[:] = values
+                self._simulator.home(place).memory.view(place, f["width"])[:] = values
         except DeviceMemoryError as error:
             raise InputError(self._folder, "", f"a damaged call record: {error}") from error
 

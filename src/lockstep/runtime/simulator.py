@@ -5,10 +5,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from lockstep.device import Device, Event, Launch, Stream, Treatment
+from lockstep.device import Device, Event, Launch, Stream, System, Treatment
 from lockstep.device.device import Geometry
 from lockstep.engine.record import KernelRun
 from lockstep.gpus.spec import GPU
+from lockstep.gpus.system import GpuSystem
+from lockstep.metrics.result import Result
+from lockstep.metrics.system import SystemResult
 from lockstep.report.figures import clean
 from lockstep.runtime.images import Entry
 
@@ -65,18 +68,27 @@ class Moment:
 
 
 class Simulator:
-    """One modelled GPU and the programs on it.
+    """One modelled GPU, or those of a system, and the programs on them.
 
     ``timed``: whether launches are simulated; ``choose``, of the options, says which, if not all.
     ``ptx``: PTX is executed even where programs have machine code that the GPU runs. ``options``
     are those of :class:`lockstep.Device`.
     """
 
-    def __init__(self, gpu: GPU, timed: bool = False, ptx: bool = False, **options: Any):
+    def __init__(
+        self, gpu: GPU | GpuSystem, timed: bool = False, ptx: bool = False, **options: Any
+    ):
         self.timed, self.ptx = timed, ptx
         if not timed:
             options = {k: v for k, v in options.items() if k not in _TIMING_OPTIONS}
-        self.device = Device(gpu, timing=timed, shared_memory=True, **options)
+        options |= {"timing": timed, "shared_memory": True}
+        self.system = System(gpu, **options) if isinstance(gpu, GpuSystem) else None
+        if isinstance(gpu, GpuSystem):
+            assert self.system is not None, "it was made"
+            self.devices = self.system.devices
+        else:
+            self.devices = (Device(gpu, **options),)
+        self.device = self.devices[0]
         self.kernels: dict[str, KernelCount] = {}
         self.copies = {name: Traffic() for name in ("to device", "to host", "on device", "fills")}
         self.unsupported: Counter[str] = Counter()
@@ -89,12 +101,29 @@ class Simulator:
         """All launches so far."""
         return sum(count.launches for count in self.kernels.values())
 
+    @property
+    def name(self) -> str:
+        """Of the GPU, or of the system."""
+        return self.system.spec.name if self.system else self.device.gpu.name
+
+    def home(self, address: int) -> Device:
+        """The device whose memory an address lies in; the first one, if it is no device's."""
+        spans = ((d, d.memory.base, d.memory.capacity) for d in self.devices)
+        found = (device for device, base, size in spans if base <= address < base + size)
+        return next(found, self.device)
+
+    def partial_result(self) -> Result | SystemResult:
+        """Of what was simulated so far."""
+        if self.system is not None:
+            return self.system.partial_result()
+        return self.device.partial_result()
+
     def launch(self, entry: Entry, geometry: Geometry, parameters: bytes, stream: Stream) -> None:
         """Launch a kernel, timed or not."""
         count = self.kernels.setdefault(entry.kernel.name, KernelCount())
         count.launches += 1
         count.code = entry.kernel.module.code
-        launch = self.device.launch(entry.kernel, geometry, parameters, stream, ())
+        launch = stream.device.launch(entry.kernel, geometry, parameters, stream, ())
         if self.timed and launch.treatment is Treatment.SIMULATE:
             count.timed.append(launch)
             return
@@ -105,7 +134,7 @@ class Simulator:
 
     def moment(self, stream: Stream) -> Moment:
         """Now, in a stream."""
-        event = self.device.event().record(stream) if self.timed else None
+        event = stream.device.event().record(stream) if self.timed else None
         return Moment(event, self.untimed_cycles)
 
     def nanoseconds(self, start: Moment, end: Moment) -> int:
@@ -129,7 +158,8 @@ class Simulator:
 
     def close(self) -> None:
         """Free the device."""
-        self.device.close()
+        for device in self.devices:
+            device.close()
 
     def report(self, problem: object) -> None:
         """Say on stderr what went wrong; once, if it is said again and again."""

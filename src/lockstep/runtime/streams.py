@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from lockstep.device import Stream
+from lockstep.device import Device, Stream
 from lockstep.frontend.cuda.calls import BLOCKING, NON_BLOCKING
-from lockstep.host_calls import Synchronize, WaitEvent
+from lockstep.host_calls import Synchronize
 from lockstep.runtime.answers import CallAnswer, Handles, Refused
 from lockstep.runtime.simulator import Moment, Simulator
 from lockstep.runtime.status import Status
@@ -15,15 +15,33 @@ FIRST_HANDLE = 0x1000  # above the numbers that CUDA gives to its default stream
 class ProgramStreams:
     """Streams and events by their handles."""
 
-    def __init__(self, simulator: Simulator, new_handle: Callable[[], int]):
-        self.simulator, self.device = simulator, simulator.device
-        self._new_handle = new_handle
+    def __init__(
+        self, simulator: Simulator, new_handle: Callable[[], int], current: Callable[[], Device]
+    ):
+        """``current``: the device that the program has set."""
+        self.simulator, self._new_handle, self._current = simulator, new_handle, current
         self._streams: dict[int, Stream] = Handles()
         self._events: dict[int, Moment | None] = Handles()
 
+    @property
+    def device(self) -> Device:
+        """That the program has set."""
+        return self._current()
+
     def find(self, handle: int) -> Stream:
-        """A stream; CUDA's numbers for the default one stand for stream 0."""
+        """A stream; CUDA's numbers for the default one stand for stream 0 of the device."""
         return self.device.default_stream if handle < FIRST_HANDLE else self._streams[handle]
+
+    def find_for_kernel(self, handle: int) -> Stream:
+        """The stream of a launch, which must be of the device that the program has set."""
+        stream = self.find(handle)
+        if stream.device is not self.device:
+            raise Refused(
+                Status.INVALID_HANDLE,
+                f"a kernel is launched on GPU {self.device.index} in a stream of GPU "
+                f"{stream.device.index}: call cudaSetDevice({stream.device.index}) before",
+            )
+        return stream
 
     def find_for_copy(self, handle: int) -> tuple[Stream, bool]:
         """The stream of a copy, and whether the program waits for it."""
@@ -41,7 +59,7 @@ class ProgramStreams:
         if moment is not None and moment.event is not None:
             self.device.asks(Synchronize(event=moment.event.number))
         else:
-            self.device.asks(Synchronize(stream.number or None))
+            stream.device.asks(Synchronize(stream.number or None))
         self.device.drain()
         return CallAnswer()
 
@@ -79,7 +97,7 @@ class ProgramStreams:
         """Let a stream wait for an event; for one that was not recorded nobody waits."""
         stream, moment = self.find(fields["stream"]), self._events[fields["event"]]
         if moment is not None and moment.event is not None:
-            self.device.asks(WaitEvent(moment.event.number, stream.number))
+            stream.wait(moment.event)
         return CallAnswer()
 
     def elapsed(self, fields: dict, data: bytes) -> CallAnswer:

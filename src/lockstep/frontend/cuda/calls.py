@@ -55,11 +55,14 @@ class Call(IntEnum):
     CLUSTERS = 30
     SET_LIMIT = 31
     WAIT_EVENT = 32
+    SET_DEVICE = 33
+    PEER_ACCESS = 34
 
 
 BLOCKING = 3
 """In the place of a stream: the default one, and the program waits for the copy. Other numbers as
 small are CUDA's for the default stream."""
+MOST_DEVICES = 16
 NON_BLOCKING = 1
 """Flag of a stream to which the rules of the default stream do not apply
 (``cudaStreamNonBlocking``, ``CU_STREAM_NON_BLOCKING``)."""
@@ -70,6 +73,14 @@ class Limit(IntEnum):
 
     STACK = 0
     HEAP = 2
+
+
+class PeerAction(IntEnum):
+    """What is asked about a device's access to the memory of another one."""
+
+    CAN = 0
+    ENABLE = 1
+    DISABLE = 2
 
 
 class Allocation(IntEnum):
@@ -110,9 +121,9 @@ FORMS: dict[Call, Form] = {
     # key: hash of this file's tables, so that both sides are of the same version
     Call.HELLO: Form(
         ("pid", "key"),
-        ("base", "capacity", "attributes"),
-        reply_data="i32 device attributes by CUdevice_attribute, then the device's name; the "
-        "file descriptor of device memory comes along",
+        ("base", "capacity", "devices", "attributes"),
+        reply_data="of each device: u64 bytes of its memory, i32 attributes by CUdevice_attribute; "
+        "then their names, a zero byte after each; the file descriptor of all memory comes along",
     ),
     Call.LOAD_MODULE: Form((), ("module",), data="fat binary, cubin or PTX text"),
     Call.UNLOAD_MODULE: Form(("module",)),
@@ -138,7 +149,7 @@ FORMS: dict[Call, Form] = {
     Call.FIND_VARIABLE: Form(("module",), ("address", "size"), data="name"),
     Call.ALLOCATE: Form(("size", "kind"), ("address",)),
     Call.FREE: Form(("address",)),
-    Call.POINTER: Form(("address",), ("start", "size", "kind")),
+    Call.POINTER: Form(("address",), ("start", "size", "kind", "device")),
     Call.MEMORY: Form((), ("free", "total")),
     # The program reads, or writes, device memory itself: before, and after it wrote.
     Call.READ: Form((*_REGION, "stream")),
@@ -241,6 +252,9 @@ FORMS: dict[Call, Form] = {
         reply_data="the tensor map",
     ),
     Call.SET_LIMIT: Form(("limit", "value")),
+    # What follows is of that device: all calls of a connection go to device 0 at first
+    Call.SET_DEVICE: Form(("device",), one_way=True),
+    Call.PEER_ACCESS: Form(("device", "peer", "action"), ("can",), most=(("action", 2),)),
     Call.MOVE_TENSOR_MAP: Form(
         ("address",), data="the tensor map", reply_data="the tensor map of another address"
     ),
@@ -291,6 +305,8 @@ def c_header() -> str:
     lines += [f"#define CALL_{call.name} {call:d}" for call in Call]
     lines += [f"#define ALLOCATION_{kind.name} {kind:d}" for kind in Allocation]
     lines += [f"#define LIMIT_{limit.name} {limit:d}" for limit in Limit]
+    lines += [f"#define PEER_{action.name} {action:d}" for action in PeerAction]
+    lines += [f"#define MOST_DEVICES {MOST_DEVICES}"]
     for call, form in FORMS.items():
         for kind, names in (("request", form.request), ("reply", form.reply)):
             body = " ".join(f"uint64_t {name};" for name in names)

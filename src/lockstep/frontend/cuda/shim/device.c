@@ -1,9 +1,11 @@
-// The one device: its properties, and the calls that choose and configure it.
+// Devices: their properties, and the calls that choose and configure one.
 
 #include <stdio.h>
 #include <string.h>
 
 #include "runtime.h"
+
+enum { ACCESS_SUPPORTED = 2 }; // cudaDevP2PAttrAccessSupported
 
 struct properties {
     char name[256];
@@ -25,25 +27,21 @@ static const int versions[] = {[11] = 11080, [12] = 12090, [13] = 13000};
 
 API int cudaGetDeviceCount(int *count) {
     int status;
-    *count = gpu_device(&status) ? 1 : 0;
+    *count = gpu_count(&status);
     return report(status);
 }
 
 static int check(int device) {
-    int status;
-    if (!gpu_device(&status)) {
-        return report(status);
-    }
-    return device == 0 ? SUCCESS : report(INVALID_DEVICE);
+    return report(gpu_check(device));
 }
 
-static void fill(struct properties *out) {
-    int status;
-    const struct device *device = gpu_device(&status);
+static void fill(struct properties *out, int number) {
+    const struct device *device = gpu_device_of(number);
     memset(out, 0, sizeof *out);
     snprintf(out->name, sizeof out->name, "%s", device->name);
     memcpy(out->uuid, "lockstep", 8);
-#define FIELD(type, name, attribute) out->name = (type)gpu_attribute(attribute);
+    out->uuid[15] = (char)number;
+#define FIELD(type, name, attribute) out->name = (type)gpu_attribute_of(number, attribute);
 #include "properties.h"
 #undef FIELD
     out->memory_bytes = device->capacity;
@@ -55,7 +53,7 @@ API int cudaGetDeviceProperties(struct properties *out, int device) {
     struct properties all;
     int status = check(device);
     if (!status) {
-        fill(&all);
+        fill(&all, device);
         memcpy(out, &all, offsetof(struct properties, host_register));
     }
     return status;
@@ -67,14 +65,13 @@ API int cudaGetDeviceProperties(struct properties *out, int device) {
 #endif
     int status = check(device);
     if (!status) {
-        fill(out);
+        fill(out, device);
     }
     return status;
 }
 
 API int cudaDeviceGetAttribute(int *value, int attribute, int device) {
-    int status = check(device);
-    return status ? status : report(gpu_ask_attribute(attribute, value));
+    return report(gpu_ask_attribute(device, attribute, value));
 }
 
 API int cudaChooseDevice(int *device, const void *properties) {
@@ -84,7 +81,11 @@ API int cudaChooseDevice(int *device, const void *properties) {
 }
 
 API int cudaSetDevice(int device) {
-    return check(device);
+    int status = check(device);
+    if (!status) {
+        gpu_set_current(device);
+    }
+    return status;
 }
 
 API int cudaInitDevice(int device, unsigned flags, unsigned more) {
@@ -93,8 +94,8 @@ API int cudaInitDevice(int device, unsigned flags, unsigned more) {
 }
 
 API int cudaGetDevice(int *device) {
-    *device = 0;
-    return check(0);
+    *device = gpu_current();
+    return check(*device);
 }
 
 API int cudaSetValidDevices(int *devices, int count) {
@@ -161,37 +162,46 @@ API int cudaDeviceGetSharedMemConfig(int *preference) {
 API int cudaDeviceGetPCIBusId(char *text, int length, int device) {
     int status = check(device);
     if (!status) {
-        snprintf(text, (size_t)length, "0000:00:00.0");
+        snprintf(text, (size_t)length, "0000:%02x:00.0", (unsigned)device);
     }
     return status;
 }
 
 API int cudaDeviceGetByPCIBusId(int *device, const char *text) {
-    *device = 0;
-    return strcmp(text, "0000:00:00.0") ? report(INVALID_VALUE) : SUCCESS;
+    unsigned number;
+    char end;
+    if (sscanf(text, "0000:%2x:00.0%c", &number, &end) != 1 || gpu_check((int)number)) {
+        return report(INVALID_VALUE);
+    }
+    *device = (int)number;
+    return SUCCESS;
 }
 
 // A device is no peer of itself.
 API int cudaDeviceCanAccessPeer(int *can, int device, int peer) {
-    int status = check(device);
     *can = 0;
-    return status ? status : check(peer);
+    return report(gpu_peer_access(device, peer, PEER_CAN, can));
 }
 
-// It asks about two devices.
+// It asks about two devices. There is no order among links, and there are no atomics over them.
 API int cudaDeviceGetP2PAttribute(int *value, int attribute, int device, int peer) {
-    (void)value, (void)attribute, (void)device, (void)peer;
-    return report(INVALID_DEVICE);
+    if (device == peer) {
+        return report(INVALID_DEVICE);
+    }
+    *value = 0;
+    int status = gpu_peer_access(device, peer, PEER_CAN, value);
+    *value = attribute == ACCESS_SUPPORTED ? *value : 0;
+    return report(status);
 }
 
 API int cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
-    (void)peer, (void)flags;
-    return report(INVALID_DEVICE);
+    int can;
+    return report(flags ? INVALID_VALUE : gpu_peer_access(gpu_current(), peer, PEER_ENABLE, &can));
 }
 
 API int cudaDeviceDisablePeerAccess(int peer) {
-    (void)peer;
-    return report(INVALID_DEVICE);
+    int can;
+    return report(gpu_peer_access(gpu_current(), peer, PEER_DISABLE, &can));
 }
 
 API int cudaProfilerStart(void) {

@@ -6,6 +6,7 @@
 #include "driver.h"
 
 enum { VERSION = 13000, DEPTH = 32, MAJOR = 75, MINOR = 76 };
+enum { ACCESS_SUPPORTED = 2, INVALID_CONTEXT = 201 };
 
 int translate(int status) {
     switch (status) {
@@ -45,27 +46,24 @@ API int cuDriverGetVersion(int *version) {
 }
 
 static int check(int device) {
-    int status;
-    if (!gpu_device(&status)) {
-        return status;
-    }
-    return device == 0 ? SUCCESS : INVALID_DEVICE;
+    return gpu_check(device);
 }
 
 API int cuDeviceGetCount(int *count) {
-    *count = check(0) == SUCCESS;
+    int status;
+    *count = gpu_count(&status);
     return SUCCESS;
 }
 
 API int cuDeviceGet(int *device, int ordinal) {
-    *device = 0;
+    *device = ordinal;
     return check(ordinal);
 }
 
 API int cuDeviceGetName(char *name, int length, int device) {
     int status = check(device);
     if (!status) {
-        snprintf(name, (size_t)length, "%s", gpu_device(&status)->name);
+        snprintf(name, (size_t)length, "%s", gpu_device_of(device)->name);
     }
     return status;
 }
@@ -73,43 +71,47 @@ API int cuDeviceGetName(char *name, int length, int device) {
 API int cuDeviceGetUuid(char *uuid, int device) {
     memset(uuid, 0, 16);
     memcpy(uuid, "lockstep", 8);
+    uuid[15] = (char)device;
     return check(device);
 }
 ALSO(cuDeviceGetUuid_v2, cuDeviceGetUuid);
 
 API int cuDeviceTotalMem(size_t *bytes, int device) {
     int status = check(device);
-    *bytes = status ? 0 : gpu_device(&status)->capacity;
+    *bytes = status ? 0 : gpu_device_of(device)->capacity;
     return status;
 }
 ALSO(cuDeviceTotalMem_v2, cuDeviceTotalMem);
 
 API int cuDeviceGetAttribute(int *value, int attribute, int device) {
-    int status = check(device);
-    return status ? status : gpu_ask_attribute(attribute, value);
+    return gpu_ask_attribute(device, attribute, value);
 }
 
 API int cuDeviceComputeCapability(int *major, int *minor, int device) {
-    *major = gpu_attribute(MAJOR);
-    *minor = gpu_attribute(MINOR);
+    *major = gpu_attribute_of(device, MAJOR);
+    *minor = gpu_attribute_of(device, MINOR);
     return check(device);
 }
 
 API int cuDeviceGetPCIBusId(char *text, int length, int device) {
-    snprintf(text, (size_t)length, "0000:00:00.0");
+    snprintf(text, (size_t)length, "0000:%02x:00.0", (unsigned)device);
     return check(device);
 }
 
 API int cuDeviceCanAccessPeer(int *can, int device, int peer) {
-    int status = check(device);
     *can = 0;
-    return status ? status : check(peer);
+    return gpu_peer_access(device, peer, PEER_CAN, can);
 }
 
 // It asks about two devices.
 API int cuDeviceGetP2PAttribute(int *value, int attribute, int device, int peer) {
-    (void)value, (void)attribute, (void)device, (void)peer;
-    return INVALID_DEVICE;
+    if (device == peer) {
+        return INVALID_DEVICE;
+    }
+    *value = 0;
+    int status = gpu_peer_access(device, peer, PEER_CAN, value);
+    *value = attribute == ACCESS_SUPPORTED ? *value : 0;
+    return status;
 }
 
 API int cuDeviceGetDefaultMemPool(void **pool, int device) {
@@ -118,15 +120,27 @@ API int cuDeviceGetDefaultMemPool(void **pool, int device) {
 }
 ALSO(cuDeviceGetMemPool, cuDeviceGetDefaultMemPool);
 
-// Contexts: there is the primary one; others that are created are the same.
+// Contexts: there is the primary one of each device; others that are created are the same.
 
-static int primary;
+static char primary[MOST_DEVICES];
 static _Thread_local context_t stack[DEPTH];
 static _Thread_local int depth;
 
+static bool is_context(context_t context) {
+    return (uintptr_t)context - (uintptr_t)primary < sizeof primary;
+}
+
+// The device of the context on top is that of the thread.
+static void follow(void) {
+    if (depth && is_context(stack[depth - 1])) {
+        gpu_set_current((int)((char *)stack[depth - 1] - primary));
+    }
+}
+
 API int cuDevicePrimaryCtxRetain(context_t *context, int device) {
-    *context = &primary;
-    return check(device);
+    int status = check(device);
+    *context = status ? NULL : &primary[device];
+    return status;
 }
 
 API int cuDevicePrimaryCtxRelease(int device) {
@@ -160,6 +174,7 @@ API int cuCtxSetCurrent(context_t context) {
         stack[depth - 1] = context;
         depth -= context == NULL;
     }
+    follow();
     return SUCCESS;
 }
 
@@ -173,31 +188,62 @@ API int cuCtxPushCurrent(context_t context) {
         return INVALID_VALUE;
     }
     stack[depth++] = context;
+    follow();
     return SUCCESS;
 }
 ALSO(cuCtxPushCurrent_v2, cuCtxPushCurrent);
 
 API int cuCtxPopCurrent(context_t *context) {
     if (depth == 0) {
-        return 201;
+        return INVALID_CONTEXT;
     }
     depth--;
     if (context) {
         *context = stack[depth];
     }
+    follow();
     return SUCCESS;
 }
 ALSO(cuCtxPopCurrent_v2, cuCtxPopCurrent);
 
-// Later versions put parameters before the flags; none of them matters here.
-API int cuCtxCreate(context_t *context) {
-    int status = check(0);
-    *context = &primary;
-    return status ? status : cuCtxPushCurrent(&primary);
+static int create(context_t *context, int device) {
+    int status = check(device);
+    *context = status ? NULL : &primary[device];
+    return status ? status : cuCtxPushCurrent(*context);
+}
+
+API int cuCtxCreate(context_t *context, unsigned flags, int device) {
+    (void)flags;
+    return create(context, device);
 }
 ALSO(cuCtxCreate_v2, cuCtxCreate);
-ALSO(cuCtxCreate_v3, cuCtxCreate);
-ALSO(cuCtxCreate_v4, cuCtxCreate);
+
+// Later versions put parameters before the flags; none of them matters here.
+API int cuCtxCreate_v3(context_t *context, void *parameters, int count, unsigned flags,
+                       int device) {
+    (void)parameters, (void)count, (void)flags;
+    return create(context, device);
+}
+
+API int cuCtxCreate_v4(context_t *context, void *parameters, unsigned flags, int device) {
+    (void)parameters, (void)flags;
+    return create(context, device);
+}
+
+static int peer_access(context_t peer, int action) {
+    int can;
+    int number = (int)((char *)peer - primary);
+    return is_context(peer) ? gpu_peer_access(gpu_current(), number, action, &can)
+                            : INVALID_CONTEXT;
+}
+
+API int cuCtxEnablePeerAccess(context_t peer, unsigned flags) {
+    return flags ? INVALID_VALUE : peer_access(peer, PEER_ENABLE);
+}
+
+API int cuCtxDisablePeerAccess(context_t peer) {
+    return peer_access(peer, PEER_DISABLE);
+}
 
 API int cuCtxDestroy(context_t context) {
     return depth && stack[depth - 1] == context ? cuCtxPopCurrent(NULL) : SUCCESS;
@@ -205,8 +251,8 @@ API int cuCtxDestroy(context_t context) {
 ALSO(cuCtxDestroy_v2, cuCtxDestroy);
 
 API int cuCtxGetDevice(int *device) {
-    *device = 0;
-    return depth ? SUCCESS : 201;
+    *device = gpu_current();
+    return depth ? SUCCESS : INVALID_CONTEXT;
 }
 
 API int cuCtxGetApiVersion(context_t context, unsigned *version) {

@@ -199,7 +199,7 @@ static int attribute_of(void *data, int attribute, pointer_t address,
         *(unsigned *)data = found->kind == ALLOCATION_MANAGED;
         return SUCCESS;
     case DEVICE_ORDINAL:
-        *(int *)data = 0;
+        *(int *)data = (int)found->device;
         return SUCCESS;
     case MAPPED:
         *(unsigned *)data = 1;

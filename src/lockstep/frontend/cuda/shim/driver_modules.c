@@ -76,7 +76,7 @@ API int cuModuleGetGlobal(pointer_t *address, size_t *bytes, struct module *modu
     struct variable *variable = module_variable(module, name);
     int status = variable_find(variable);
     if (address) {
-        *address = variable->address;
+        *address = variable_address(variable);
     }
     if (bytes) {
         *bytes = variable->size;

@@ -9,7 +9,7 @@ API int cuStreamCreate(stream_t *stream, unsigned flags) {
     struct create_stream_reply fields = {0};
     int status = GPU_CALL(CREATE_STREAM, &request, &fields);
     *stream = (void *)(uintptr_t)fields.stream;
-    keep_flags(*stream, flags);
+    keep_priority(*stream, flags, 0);
     return translate(status);
 }
 

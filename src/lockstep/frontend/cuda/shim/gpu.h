@@ -50,17 +50,26 @@ int gpu_call(unsigned call, const void *fields, size_t size, const void *data, s
              &(struct reply){.fields = (answer), .size = sizeof *(answer)})
 #define GPU_TELL(NAME, request) gpu_call(CALL_##NAME, (request), sizeof *(request), NULL, 0, NULL)
 
-// The device as the simulator described it; NULL without a connection.
+// A device as the simulator described it; NULL without a connection.
 struct device {
-    uint64_t base, capacity;
+    uint64_t base; // of the memory of all devices
+    uint64_t capacity;
     const char *name;
     const int32_t *attributes;
     int count; // of attributes
-    int file;  // of device memory, whose first byte is at `base`
+    int file;  // of the memory of all devices
 };
-const struct device *gpu_device(int *status);
+const struct device *gpu_device(int *status); // that the thread has set
+const struct device *gpu_device_of(int number); // of a number that gpu_check has found good
+int gpu_count(int *status);                     // of devices; 0 without a connection
+int gpu_check(int number);                      // INVALID_DEVICE if there is no such one
+// The device of the calling thread: the calls that it makes are of that one.
+int gpu_current(void);
+void gpu_set_current(int number);
 int gpu_attribute(int attribute); // 0 if it is unknown
-int gpu_ask_attribute(int attribute, int *value);
+int gpu_attribute_of(int number, int attribute);
+int gpu_ask_attribute(int number, int attribute, int *value);
+int gpu_peer_access(int number, int peer, int action, int *can); // PEER_CAN ...
 bool gpu_is_device(const void *address);
 int gpu_unsupported(const char *name);
 
@@ -84,7 +93,7 @@ struct variable {
     struct module *module;
     const char *name;
     void **shadow; // the host's pointer to a managed variable, or NULL
-    uint64_t address, size;
+    uint64_t address[MOST_DEVICES], size;
 };
 
 // The image is read when something of the module is first needed.
@@ -96,7 +105,8 @@ struct variable *module_variable(struct module *module, const char *name);
 size_t image_bytes(const void *image); // of a fat binary, a cubin or PTX text; 0 = none of them
 
 uint64_t module_handle(const struct module *module);
-int variable_find(struct variable *variable);
+int variable_find(struct variable *variable); // on the thread's device
+uint64_t variable_address(const struct variable *variable);
 
 // A table from addresses in the program (stubs of kernels, shadows of variables) to what they name.
 void table_put(const void *key, void *value);
@@ -113,13 +123,18 @@ static inline unsigned flags_of(void *handle) {
 
 // Of streams, beside the flags: priorities from 0 to MOST_PRIORITY, which is the least number. All
 // streams are served alike.
-enum { MOST_PRIORITY = -5, PRIORITY_SHIFT = 8 };
+enum { MOST_PRIORITY = -5, PRIORITY_SHIFT = 8, DEVICE_SHIFT = 16 };
 static inline void keep_priority(void *stream, unsigned flags, int priority) {
     priority = priority > 0 ? 0 : priority < MOST_PRIORITY ? MOST_PRIORITY : priority;
-    keep_flags(stream, flags | (unsigned)-priority << PRIORITY_SHIFT);
+    keep_flags(stream, flags | (unsigned)-priority << PRIORITY_SHIFT |
+                           (unsigned)gpu_current() << DEVICE_SHIFT);
 }
 static inline int priority_of(void *stream) {
-    return -(int)(flags_of(stream) >> PRIORITY_SHIFT);
+    return -(int)(flags_of(stream) >> PRIORITY_SHIFT & 0xff);
+}
+static inline int device_of(void *stream) {
+    uintptr_t number = (uintptr_t)stream;
+    return number <= STREAM_BLOCKING ? gpu_current() : (int)(flags_of(stream) >> DEVICE_SHIFT);
 }
 int stream_attribute(void *value, void *stream, int attribute);
 

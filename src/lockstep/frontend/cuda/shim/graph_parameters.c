@@ -135,8 +135,7 @@ API int NAME(GraphMemFreeNodeGetParams)(struct node *node, void **out) {
 }
 
 static int check(int device) {
-    int status;
-    return !gpu_device(&status) ? status : device ? INVALID_DEVICE : SUCCESS;
+    return gpu_check(device);
 }
 
 API int NAME(DeviceGetGraphMemAttribute)(int device, int attribute, uint64_t *value) {

@@ -25,7 +25,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static enum state state = CLOSED;
 static int broken_status = UNKNOWN;
 static int connection = -1;
-static struct device device;
+static struct device devices[MOST_DEVICES];
+static int device_count;
+static uint64_t all_bytes;           // of the memory of all devices
+static int told;                     // the device that the simulator takes calls for
+static _Thread_local int current;    // that the thread has set
 
 static int give_up(int status, const char *reason) {
     fprintf(stderr, "lockstep: %s\n", reason);
@@ -152,10 +156,9 @@ static int receive_descriptor(void) {
 }
 
 static int map_memory(int descriptor) {
-    void *wanted = (void *)(uintptr_t)device.base;
-    void *got = mmap(wanted, device.capacity, PROT_READ | PROT_WRITE,
+    void *wanted = (void *)(uintptr_t)devices[0].base;
+    void *got = mmap(wanted, all_bytes, PROT_READ | PROT_WRITE,
                      MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, descriptor, 0);
-    device.file = descriptor;
     return got == wanted ? SUCCESS
                          : give_up(OUT_OF_MEMORY, "the program already uses the addresses of "
                                                   "device memory");
@@ -170,16 +173,26 @@ static int greet(void) {
         return give_up(status, "the simulator does not accept the program");
     }
     int descriptor = receive_descriptor();
-    if (descriptor < 0 || reply.bytes < 4 * fields.attributes) {
+    size_t each = sizeof(uint64_t) + sizeof(int32_t) * fields.attributes;
+    if (descriptor < 0 || fields.devices > MOST_DEVICES || reply.bytes < each * fields.devices) {
         return give_up(UNKNOWN, "the simulator gave no device memory");
     }
     char *data = realloc(reply.data, reply.bytes + 1);
     data[reply.bytes] = 0;
-    device.base = fields.base;
-    device.capacity = fields.capacity;
-    device.attributes = (const int32_t *)(const void *)data;
-    device.count = (int)fields.attributes;
-    device.name = data + 4 * fields.attributes;
+    const char *name = data + each * fields.devices;
+    all_bytes = fields.capacity;
+    device_count = (int)fields.devices;
+    for (int k = 0; k < device_count; k++) {
+        char *facts = data + each * (size_t)k;
+        struct device *device = &devices[k];
+        device->base = fields.base;
+        memcpy(&device->capacity, facts, sizeof device->capacity);
+        device->attributes = (const int32_t *)(const void *)(facts + sizeof(uint64_t));
+        device->count = (int)fields.attributes;
+        device->name = name;
+        device->file = descriptor;
+        name += strlen(name) < (size_t)(data + reply.bytes - name) ? strlen(name) + 1 : 0;
+    }
     return map_memory(descriptor);
 }
 
@@ -216,6 +229,11 @@ int gpu_call(unsigned call, const void *fields, size_t size, const void *data, s
              struct reply *reply) {
     pthread_mutex_lock(&lock);
     int status = ensure_open();
+    if (!status && told != current) {
+        struct set_device_request device = {(uint64_t)current};
+        status = exchange(CALL_SET_DEVICE, &device, sizeof device, NULL, 0, NULL);
+        told = current;
+    }
     if (!status) {
         status = exchange(call, fields, size, data, bytes, reply);
     }
@@ -227,27 +245,63 @@ const struct device *gpu_device(int *status) {
     pthread_mutex_lock(&lock);
     *status = ensure_open();
     pthread_mutex_unlock(&lock);
-    return *status ? NULL : &device;
+    return *status ? NULL : &devices[current];
+}
+
+const struct device *gpu_device_of(int number) {
+    return &devices[number];
+}
+
+int gpu_count(int *status) {
+    return gpu_device(status) ? device_count : 0;
+}
+
+int gpu_check(int number) {
+    int status, count = gpu_count(&status);
+    return status ? status : number >= 0 && number < count ? SUCCESS : INVALID_DEVICE;
+}
+
+int gpu_current(void) {
+    return current;
+}
+
+void gpu_set_current(int number) {
+    current = number;
 }
 
 int gpu_attribute(int attribute) {
-    int status;
-    const struct device *d = gpu_device(&status);
+    return gpu_attribute_of(current, attribute);
+}
+
+int gpu_attribute_of(int number, int attribute) {
+    const struct device *d = gpu_check(number) ? NULL : &devices[number];
     return d && attribute >= 0 && attribute < d->count ? d->attributes[attribute] : 0;
 }
 
-int gpu_ask_attribute(int attribute, int *value) {
-    int status;
-    const struct device *d = gpu_device(&status);
-    if (!d || !value || attribute < 1 || attribute >= d->count) {
-        return d ? INVALID_VALUE : status;
+int gpu_ask_attribute(int number, int attribute, int *value) {
+    int status = gpu_check(number);
+    if (status || !value || attribute < 1 || attribute >= devices[number].count) {
+        return status ? status : INVALID_VALUE;
     }
-    *value = d->attributes[attribute];
+    *value = devices[number].attributes[attribute];
     return SUCCESS;
 }
 
+int gpu_peer_access(int number, int peer, int action, int *can) {
+    int status = gpu_check(number);
+    status = status ? status : gpu_check(peer);
+    if (status) {
+        return status;
+    }
+    struct peer_access_request request = {(uint64_t)number, (uint64_t)peer, (uint64_t)action};
+    struct peer_access_reply fields = {0};
+    status = GPU_CALL(PEER_ACCESS, &request, &fields);
+    *can = (int)fields.can;
+    return status;
+}
+
 bool gpu_is_device(const void *address) {
-    return (uint64_t)(uintptr_t)address - device.base < device.capacity;
+    return (uint64_t)(uintptr_t)address - devices[0].base < all_bytes;
 }
 
 int gpu_unsupported(const char *name) {

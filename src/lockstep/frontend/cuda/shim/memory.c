@@ -141,7 +141,7 @@ API int cudaPointerGetAttributes(struct pointer_attributes *out, const void *add
     if (!status) {
         int kind = kinds[fields.kind];
         void *host = kind == DEVICE ? NULL : (void *)address;
-        *out = (struct pointer_attributes){kind, 0, (void *)address, host};
+        *out = (struct pointer_attributes){kind, (int)fields.device, (void *)address, host};
     }
     return report(status);
 }
@@ -179,8 +179,9 @@ API int cudaMemcpy(void *to, const void *source, size_t bytes, int kind) {
 
 API int cudaMemcpyPeerAsync(void *to, int to_device, const void *source, int device, size_t bytes,
                             stream_t stream) {
-    return to_device || device ? report(INVALID_DEVICE)
-                               : cudaMemcpyAsync(to, source, bytes, GUESS, stream);
+    int status = gpu_check(to_device);
+    status = status ? status : gpu_check(device);
+    return status ? report(status) : cudaMemcpyAsync(to, source, bytes, GUESS, stream);
 }
 
 API int cudaMemcpyPeer(void *to, int to_device, const void *source, int device, size_t bytes) {
@@ -236,7 +237,7 @@ API int cudaMemset3D(struct pitched box, int value, struct extent extent) {
 API int cudaGetSymbolAddress(void **address, const void *shadow) {
     struct variable *variable = variable_of(shadow);
     int status = variable ? variable_find(variable) : INVALID_SYMBOL;
-    *address = status ? NULL : (void *)(uintptr_t)variable->address;
+    *address = status ? NULL : (void *)(uintptr_t)variable_address(variable);
     return report(status);
 }
 

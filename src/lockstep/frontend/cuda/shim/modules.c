@@ -131,7 +131,8 @@ struct variable *module_variable(struct module *module, const char *name) {
 }
 
 int variable_find(struct variable *variable) {
-    if (variable->address) {
+    uint64_t *address = &variable->address[gpu_current()];
+    if (*address) {
         return SUCCESS;
     }
     int status = module_load(variable->module);
@@ -142,9 +143,13 @@ int variable_find(struct variable *variable) {
     struct find_variable_reply fields = {0};
     status = gpu_call(CALL_FIND_VARIABLE, &request, sizeof request, variable->name,
                       strlen(variable->name), &(struct reply){&fields, sizeof fields, NULL, 0});
-    variable->address = fields.address;
+    *address = fields.address;
     variable->size = fields.size;
     return status;
+}
+
+uint64_t variable_address(const struct variable *variable) {
+    return variable->address[gpu_current()];
 }
 
 // Open addressing; nothing is ever taken out.

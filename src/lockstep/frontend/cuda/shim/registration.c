@@ -88,7 +88,7 @@ API char __cudaInitModule(void **module) {
     for (struct managed *entry = managed; entry; entry = entry->next) {
         if (entry->variable->module == (struct module *)module &&
             variable_find(entry->variable) == SUCCESS) {
-            *entry->variable->shadow = (void *)(uintptr_t)entry->variable->address;
+            *entry->variable->shadow = (void *)(uintptr_t)variable_address(entry->variable);
         }
     }
     return 1;

@@ -22,7 +22,7 @@ API int cudaStreamCreateWithFlags(stream_t *stream, unsigned flags) {
     struct create_stream_reply fields = {0};
     int status = GPU_CALL(CREATE_STREAM, &request, &fields);
     *stream = (void *)(uintptr_t)fields.stream;
-    keep_flags(*stream, flags);
+    keep_priority(*stream, flags, 0);
     return report(status);
 }
 
@@ -85,8 +85,7 @@ API int cudaStreamGetId(stream_t stream, unsigned long long *id) {
 }
 
 API int cudaStreamGetDevice(stream_t stream, int *device) {
-    (void)stream;
-    *device = 0;
+    *device = device_of(stream);
     return SUCCESS;
 }
 

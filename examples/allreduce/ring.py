@@ -1,0 +1,111 @@
+"""All-reduce over a ring of GPUs, as collective libraries do it, by copies between neighbours.
+
+    python examples/allreduce/ring.py DGX_1V 8 --megabytes 64
+
+Each GPU has a buffer of as many chunks as there are GPUs. In the first half of the steps each one
+sends a chunk to the next GPU, which adds it to its own; then the sums go round. Chunks are cut into
+slices, so that the links carry one while GPUs add another.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+import lockstep
+
+ADD = Path(__file__).with_name("add.ptx")
+RINGS = {("DGX_1V", 8): (0, 3, 2, 1, 5, 6, 7, 4), ("DGX_1V", 4): (0, 1, 2, 3)}
+"""Where not every pair has the same links: rings of those with most of them."""
+THREADS, MOST_BLOCKS = 256, 160
+
+
+class Ring:
+    """GPUs in the order in which they send, and their buffers."""
+
+    def __init__(self, system: lockstep.System, order: tuple[int, ...], size: int, slices: int):
+        """``size``: floats of each buffer; ``slices``: of each chunk."""
+        self.devices, self.slices = [system[k] for k in order], slices
+        self.count = len(order)
+        self.part = size // (self.count * slices)  # floats of a slice
+        if self.part % 4 or self.part * self.count * slices != size:
+            raise SystemExit(f"{size} floats are not {self.count} x {slices} slices of vectors")
+        self.adds = [device.load_ptx(ADD)["add"] for device in self.devices]
+        self.buffers = [device.empty(size) for device in self.devices]
+        self.arrivals = [device.empty(size) for device in self.devices]  # what came from the left
+        self.sums = [device.stream(blocking=False) for device in self.devices]
+        self.copies = [[d.stream(blocking=False) for _ in range(2)] for d in self.devices]
+
+    def slice(self, array: "lockstep.device.DeviceArray", chunk: int, number: int):
+        """A slice of a chunk of a buffer."""
+        first = (chunk % self.count * self.slices + number) * self.part
+        return array[first : first + self.part]
+
+    def send(self, sender: int, chunk: int, number: int, ready, adds: bool):
+        """One slice to the next GPU, when an event has happened; the event of its being there."""
+        device, receiver = self.devices[sender], (sender + 1) % self.count
+        stream = self.copies[sender][number % 2]
+        if ready is not None:
+            stream.wait(ready)
+        into = self.arrivals if adds else self.buffers
+        source = self.slice(self.buffers[sender], chunk, number)
+        self.slice(into[receiver], chunk, number).copy_from(source, stream)
+        arrived = device.event().record(stream)
+        if not adds:
+            return arrived
+        sums = self.sums[receiver]
+        sums.wait(arrived)
+        operands = [self.slice(a[receiver], chunk, number) for a in (self.buffers, self.arrivals)]
+        blocks = min(MOST_BLOCKS, -(-self.part // (4 * THREADS)))
+        self.adds[receiver][blocks, THREADS, 0, sums](*operands, self.part // 4)
+        return self.devices[receiver].event().record(sums)
+
+    def all_reduce(self) -> None:
+        """Queue all of it: every buffer will hold the sum of all."""
+        steps = 2 * (self.count - 1)
+        ready = [[None] * self.slices for _ in range(self.count)]
+        for step in range(steps):
+            following = [[None] * self.slices for _ in range(self.count)]
+            for number in range(self.slices):
+                for sender in range(self.count):
+                    event = self.send(
+                        sender, sender - step, number, ready[sender][number],
+                        adds=step < self.count - 1,
+                    )  # fmt: skip
+                    following[(sender + 1) % self.count][number] = event
+            ready = following
+
+
+def run(name: str, gpus: int, size: int, slices: int, **options) -> tuple[float, float]:
+    """Seconds that it takes in the model, and the least that the slowest link allows."""
+    with lockstep.System(name, gpus, timing=True, **options) as system:
+        system.enable_peers()
+        ring = Ring(system, RINGS.get((name, gpus), tuple(range(gpus))), size, slices)
+        draw = np.random.default_rng(1)
+        values = [draw.integers(0, 100, size).astype(np.float32) for _ in range(gpus)]
+        for buffer, content in zip(ring.buffers, values):
+            buffer.fill(content)
+        system.synchronize()
+        ring.all_reduce()
+        result = system.result
+        assert all(np.array_equal(buffer.numpy(), sum(values)) for buffer in ring.buffers)
+        peers = result.host.peers
+        began, ended = min(peer.start for peer in peers), max(peer.end for peer in peers)
+        rate = min(link["gb_per_s"] for link in result.links if link["bytes"] and "host" not in link["link"])  # noqa: E501
+    return (ended - began) * 1e-12, 2 * (gpus - 1) / gpus * 4 * size / (rate * 1e9)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("system", help="a preset, such as DGX_1V, or a file")
+    parser.add_argument("gpus", type=int)
+    parser.add_argument("--megabytes", type=int, default=16, help="of each buffer")
+    parser.add_argument("--slices", type=int, default=4, help="of each chunk")
+    parser.add_argument("--threads", type=int, default=1)
+    given = parser.parse_args()
+    floats = given.megabytes << 18
+    took, ideal = run(given.system, given.gpus, floats, given.slices, threads=given.threads)
+    print(
+        f"all-reduce of {given.megabytes} MiB on {given.gpus} GPUs of {given.system}: "
+        f"{took * 1e6:.1f} us, {took / ideal:.3f} of the ideal {ideal * 1e6:.1f} us"
+    )

@@ -1,0 +1,146 @@
+"""The modules and kernels of one program, on each device that it uses them on.
+
+A program loads a module once, and launches its kernels on whichever device it has set: the first
+time on another one, the module is loaded there as well.
+"""
+
+import contextlib
+from collections.abc import Callable
+
+import numpy as np
+
+from lockstep.device import Device, Module
+from lockstep.errors import LockstepError, WorkloadError
+from lockstep.runtime.answers import CallAnswer, Handles, Refused
+from lockstep.runtime.images import Entry, NoImage, find_entry, load_image
+from lockstep.runtime.simulator import Simulator
+from lockstep.runtime.status import Status
+
+
+class ProgramCode:
+    """Modules by their handles and kernels by theirs, and what they are on each device."""
+
+    def __init__(
+        self, simulator: Simulator, new_handle: Callable[[], int], current: Callable[[], Device]
+    ):
+        """``current``: the device that the program has set."""
+        self.simulator, self._new_handle, self._current = simulator, new_handle, current
+        self._images: dict[int, bytes] = Handles()  # of the modules
+        self._modules: dict[tuple[int, Device], Module] = {}
+        self._kernels: dict[int, tuple[int, str]] = Handles()  # module and name
+        self._entries: dict[tuple[int, Device], Entry] = {}
+
+    @property
+    def device(self) -> Device:
+        """That the program has set."""
+        return self._current()
+
+    def clear(self) -> None:
+        """Forget all of it."""
+        for table in (self._entries, self._kernels, self._modules, self._images):
+            table.clear()
+
+    def entry(self, handle: int) -> Entry:
+        """A kernel on the device that is set."""
+        module, name = self._kernels[handle]
+        if (handle, self.device) not in self._entries:
+            self._entries[handle, self.device] = self._find(module, name)
+        return self._entries[handle, self.device]
+
+    def _module(self, handle: int) -> Module:
+        """A module on the device that is set. Raises :class:`Refused`."""
+        data = self._images[handle]
+        if (handle, self.device) not in self._modules:
+            try:
+                self._modules[handle, self.device] = self._load(data)
+            except NoImage as error:
+                raise Refused(Status.NO_BINARY, error) from error
+            except WorkloadError:
+                raise
+            except LockstepError as error:
+                raise Refused(Status.INVALID_IMAGE, error) from error
+        return self._modules[handle, self.device]
+
+    def load_module(self, fields: dict, data: bytes) -> CallAnswer:
+        """Load the best image of a binary."""
+        handle = self._new_handle()
+        self._images[handle] = data
+        try:
+            self._module(handle)
+        except (Refused, LockstepError):
+            del self._images[handle]
+            raise
+        return CallAnswer((handle,))
+
+    def _load(self, data: bytes) -> Module:
+        """The best image of a binary, or its PTX if the best one cannot be loaded."""
+        try:
+            return load_image(self.device, data, self.simulator.ptx)
+        except NoImage:
+            raise
+        except LockstepError as problem:
+            try:
+                module = load_image(self.device, data, ptx=True)
+            except LockstepError:
+                raise problem from None
+            self.simulator.report(f"{problem}; the module's PTX is executed instead")
+            return module
+
+    def unload_module(self, fields: dict, data: bytes) -> CallAnswer:
+        """Forget a module."""
+        del self._images[fields["module"]]
+        for place in [place for place in self._modules if place[0] == fields["module"]]:
+            del self._modules[place]
+        return CallAnswer()
+
+    def find_kernel(self, fields: dict, data: bytes) -> CallAnswer:
+        """A kernel's handle, needs and parameters."""
+        name = data.decode("utf-8", "replace")
+        entry = self._find(fields["module"], name)
+        handle = self._new_handle()
+        self._kernels[handle] = fields["module"], name
+        self._entries[handle, self.device] = entry
+        facts = (handle, entry.registers, entry.shared_bytes, entry.local_bytes, 0)
+        counts = (entry.most_threads, len(entry.places), entry.parameter_bytes)
+        cluster = entry.kernel.required_cluster or (0, 0, 0)
+        return CallAnswer((*facts, *counts, *cluster), np.array(entry.places, "<u8").tobytes())
+
+    def _find(self, handle: int, name: str) -> Entry:
+        try:
+            return find_entry(self._module(handle), name)
+        except WorkloadError as error:
+            raise Refused(Status.NOT_FOUND, error) from error
+        except LockstepError as error:
+            return self._turn_to_ptx(handle, name, error)
+
+    def _turn_to_ptx(self, handle: int, name: str, problem: LockstepError) -> Entry:
+        """A kernel whose machine code cannot be executed, from its module's PTX.
+
+        The whole module is PTX from now on, kernels that were handed out before included, as far as
+        theirs can be executed. Its variables stay where they are.
+        """
+        machine_code = self._modules[handle, self.device]
+        try:
+            module = load_image(self.device, self._images[handle], True, machine_code.addresses)
+            entry = find_entry(module, name)
+        except NoImage as error:
+            why = f"{problem}; the program has no PTX of it (nvcc -gencode code=compute_XX adds it)"
+            raise Refused(Status.NOT_SUPPORTED, why) from error
+        except LockstepError as error:
+            raise Refused(Status.NOT_SUPPORTED, f"{problem}; nor can its PTX: {error}") from error
+        self._modules[handle, self.device] = module
+        for place, before in self._entries.items():
+            if before.kernel.module is machine_code:
+                with contextlib.suppress(LockstepError):
+                    self._entries[place] = find_entry(module, before.kernel.name)
+        self.simulator.report(f"{problem}; the module's PTX is executed instead")
+        return entry
+
+    def find_variable(self, fields: dict, data: bytes) -> CallAnswer:
+        """Where a variable is."""
+        module = self._module(fields["module"])
+        try:
+            variable = module.symbol(data.decode("utf-8", "replace"))
+        except WorkloadError as error:
+            raise Refused(Status.INVALID_SYMBOL, error) from error
+        return CallAnswer((variable.pointer, variable.nbytes))
