@@ -2,6 +2,7 @@
 
 import contextlib
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,9 @@ from lockstep.cli.timing import ChosenTiming
 
 if TYPE_CHECKING:
     from lockstep.gpus.spec import GPU
+    from lockstep.gpus.system import GpuSystem
     from lockstep.metrics.result import Result
+    from lockstep.metrics.system import SystemResult
     from lockstep.runtime import Simulator
     from lockstep.sampling.running import Chooser
 
@@ -99,7 +102,7 @@ def choose(name: str, gpu: str | None, overrides: tuple[str, ...], quiet: bool) 
 
 def run_application(
     command: list[str],
-    spec: "GPU",
+    spec: "GPU | GpuSystem",
     timing: ChosenTiming,
     record: Path | None,
     files: dict,
@@ -126,7 +129,7 @@ def run_application(
             simulator.interrupt()
         chooser = None if outcome.interrupted else timing.chooser
         report(simulator, files, detail, chooser, advised)
-        found = tell(simulator.device, check_limit)
+        found = max(tell(device, check_limit) for device in simulator.devices)
     if outcome.interrupted:
         return outcome.code
     if outcome.signal:
@@ -152,7 +155,12 @@ def report(
 
     steps, result = [], None
     outcome = chooser.outcome() if chooser else None
-    if simulator.timed:
+    if simulator.timed and simulator.system is not None:
+        together = simulator.system.partial_result()
+        steps += system_writes(together, files)
+        if detail == "full":
+            steps.append(lambda: show_system(together))
+    elif simulator.timed:
         result = simulator.device.partial_result()
         result.estimate = outcome.document() if outcome else {}
         if advised:
@@ -173,6 +181,27 @@ def report(
     if detail and result is not None and result.advice:
         steps.append(lambda: show_advice(result))
     take_all(steps)
+
+
+def system_writes(result: "SystemResult", files: dict) -> list[Callable[[], object]]:
+    """A step for each file that was asked for of a system."""
+    steps: list[Callable[[], object]] = []
+    if files["json_file"]:
+        steps.append(lambda: result.to_json(files["json_file"]))
+    if files["timeline"]:
+        from lockstep.report.system import write_system_timeline
+
+        steps.append(lambda: write_system_timeline(result, files["timeline"]))
+    return steps
+
+
+def show_system(result: "SystemResult") -> None:
+    """Print the tables of GPUs and links to stderr."""
+    from lockstep.report.system import tables
+
+    console = console_of(stderr=True)
+    for each in tables(result, console.width):
+        console.print(each)
 
 
 def show_source(result: "Result") -> None:

@@ -30,6 +30,7 @@ COMMANDS = {
     "convert": "Convert a trace to another format.",
     "disasm": "Disassemble the GPU code of a program.",
     "gpus": "List the GPUs, or describe one.",
+    "systems": "List the systems of several GPUs, or describe one.",
     "tune": "Make a GPU file from measurements.",
     "compare": "Compare results of two or more runs.",
     "correlate": "Compare results with measurements.",

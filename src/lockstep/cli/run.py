@@ -35,6 +35,7 @@ from lockstep.cli.progress import Progress
 from lockstep.cli.ranks import RANKS, one_of_several
 from lockstep.cli.sampled import show_estimate
 from lockstep.cli.simulate import take_all, write_and_show
+from lockstep.cli.system import check_system, system_of, system_options
 from lockstep.cli.timing import ChosenTiming
 from lockstep.errors import LockstepError
 from lockstep.names import demangled
@@ -55,6 +56,7 @@ _TIMED = ("interval", "source", "at_issue", "checkpoint", "resume")
 @click.command(cls=ExecutableCommand)
 @program_options
 @click.option("--gpu", metavar="NAME", help="The GPU; default: QV100, or by a program's code.")
+@system_options
 @SET
 @TIMING
 @click.option("--at-issue", is_flag=True, help="Execute as it is simulated: for locks and clocks.")
@@ -88,8 +90,8 @@ _TIMED = ("interval", "source", "at_issue", "checkpoint", "resume")
 @QUIET
 @click.pass_context
 def command(
-    context, gpu, overrides, timing, ptx, record, json_file, out, timeline, report, source_table,
-    detail, quiet, **options,
+    context, gpu, system, gpus, overrides, timing, ptx, record, json_file, out, timeline, report,
+    source_table, detail, quiet, **options,
 ) -> None:  # fmt: skip
     """Execute PROGRAM on a modelled GPU and check its results.
 
@@ -134,10 +136,19 @@ def command(
                 "--what-if is for built-in programs, PTX files and traces, which can be repeated: "
                 "lockstep trace makes a trace of a CUDA program"
             )
-        spec = choose(arguments[0], gpu, overrides, quiet)
+        if system or gpus:
+            check_system(files | options | {"advice": advised.wanted}, timing.chooser is not None)
+        spec = system_of(
+            system, gpus, gpu, overrides, lambda: choose(arguments[0], gpu, overrides, quiet)
+        )
         options |= {"ptx": ptx, "advised": advised.wanted}
         code = run_application(arguments, spec, timing, record, files, detail, **options)
         raise SystemExit(code)
+    if system or gpus:
+        raise click.UsageError(
+            "--system and --gpus are for CUDA programs, which choose among GPUs; in Python: "
+            "lockstep.System"
+        )
     if ptx:
         raise click.UsageError("--ptx is for CUDA programs; built-in ones are PTX")
     with one_of_several(ranks, options["checkpoint"]) as reach:

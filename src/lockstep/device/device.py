@@ -1,6 +1,6 @@
 """The device: memory, modules and launches of one modelled GPU."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -12,7 +12,7 @@ from lockstep.api import gpu as find_gpu
 from lockstep.device import launching, ptx
 from lockstep.device.array import DeviceArray
 from lockstep.device.continuation import continuation_of, identity_of
-from lockstep.device.launch import Choose, Launch
+from lockstep.device.launch import Launch
 from lockstep.device.limits import check_stack
 from lockstep.device.module import Kernel, Module, read
 from lockstep.device.options import DeviceOptions
@@ -26,9 +26,9 @@ from lockstep.device.watching import Watcher
 from lockstep.errors import LockstepError
 from lockstep.execution.checks.findings import Findings
 from lockstep.execution.checks.kinds import checks_of
-from lockstep.execution.launches.geometry import STACK_BYTES, Geometry, Limits
+from lockstep.execution.launches.geometry import Geometry, Limits
 from lockstep.execution.launches.launch import announce_compilation
-from lockstep.execution.launches.services import HEAP_BYTES, Services
+from lockstep.execution.launches.services import Services
 from lockstep.execution.memory.device_memory import DeviceMemory
 from lockstep.execution.memory.storage import Storage
 from lockstep.execution.programs.program import Recording, recording_of
@@ -38,11 +38,8 @@ from lockstep.metrics.result import Result
 from lockstep.workload import MemoryCopy, Workload
 
 if TYPE_CHECKING:
-    from lockstep.api import Progress
     from lockstep.device.image import ImageArray
     from lockstep.device.tensor_map import TensorMap
-    from lockstep.engine.stop import StopRule
-    from lockstep.engine.transport import Communicator
 
 
 R = TypeVar("R", bound=Recorder)
@@ -51,25 +48,8 @@ R = TypeVar("R", bound=Recorder)
 class Device:
     """A modelled GPU that executes kernels.
 
-    ``timing``: whether launches are also simulated; without it they are executed at once, with it
-    when somebody waits for them. ``at_issue``: whether they are executed while they are simulated,
-    so that what depends on time (locks, queues, clocks) takes the course that it takes there;
-    without it each CTA is executed before it is simulated, which is faster. ``profile``: whether
-    each launch has a ``profile``. ``check``: memory, init, races, several of them, or all: what is
-    found is in ``findings``, and does not end a launch if that can go on (docs/checks.md).
-    ``memory_bytes``: device memory, the GPU's unless it is given; it is taken from the host when
-    it is used. With ``shared_memory`` other processes can map it (``memory.file``). ``heap_bytes``:
-    how much of it kernels may allocate by ``malloc``. ``stack_bytes``: of a thread, for recursive
-    functions; at most 512 KiB, and what all resident threads find room for in device memory.
-    ``limit_instructions``: that the warps of a launch may execute before it fails. ``name``: what
-    results and traces call the program. ``checkpoint`` and ``resume`` are folders, as of
-    :func:`lockstep.simulate`: a script that goes on does all of its launches again, but those
-    before the checkpoint are only executed. ``choose``: says of each launch before it is queued
-    whether it is simulated, warmed or only executed; without it all are simulated, see
-    :class:`.Treatment` and docs/warming.md. The other options, ``stop`` and policies among them,
-    are those of :func:`lockstep.simulate`, and need ``timing``: all CTAs of a launch that ``stop``
-    cuts are executed. With ``ranks`` in several processes each of them does all that the program
-    does, alike, and executes all launches; see docs/ranks.md.
+    The options are the fields of :class:`.DeviceOptions`, which says what they mean, and policies
+    by their names: ``Device("H100", timing=True, threads=2)``.
 
     ``launches`` lists what was launched, if there is more to know of it: with timing or profile,
     and unless somebody watches.
@@ -80,66 +60,13 @@ class Device:
     index = 0
     peers: PeerTable | None = None
 
-    def __init__(
-        self,
-        gpu: GPU | str | Path = "QV100",
-        *,
-        timing: bool = False,
-        at_issue: bool = False,
-        profile: bool = False,
-        check: str | Iterable[str] | None = None,
-        memory_bytes: int | None = None,
-        shared_memory: bool = False,
-        heap_bytes: int = HEAP_BYTES,
-        stack_bytes: int = STACK_BYTES,
-        limit_instructions: int | None = None,
-        name: str = "device",
-        threads: int = 1,
-        ranks: "int | Communicator" = 1,
-        interval: int | None = None,
-        timeline: bool = False,
-        source: bool = False,
-        checkpoint: str | Path | None = None,
-        checkpoint_seconds: float = 60.0,
-        resume: str | Path | None = None,
-        progress: "Progress | None" = None,
-        notice: Any = None,
-        choose: Choose | None = None,
-        stop: "StopRule | None" = None,
-        stop_interval: int | None = None,
-        **policies: Callable | None,
-    ):
-        options = DeviceOptions(
-            timing,
-            at_issue,
-            profile,
-            check,
-            memory_bytes,
-            shared_memory,
-            heap_bytes,
-            stack_bytes,
-            limit_instructions,
-            name,
-            threads,
-            ranks,
-            interval,
-            timeline,
-            source,
-            checkpoint,
-            checkpoint_seconds,
-            resume,
-            progress,
-            notice,
-            choose,
-            stop,
-            stop_interval,
-            policies,
-        )
+    def __init__(self, gpu: GPU | str | Path = "QV100", **options: Any):
+        made = DeviceOptions.of(options)
         self.gpu = gpu if isinstance(gpu, GPU) else find_gpu(gpu)
-        checks = checks_of(check)
-        self._furnish(options, DeviceMemory(options.memory_of(self.gpu), shared_memory, checks))
-        if timing:
-            self._simulate_alone(options)
+        size, checks = made.memory_of(self.gpu), checks_of(made.check)
+        self._furnish(made, DeviceMemory(size, made.shared_memory, checks), count(1))
+        if made.timing:
+            self._simulate_alone(made)
 
     @classmethod
     def seated(
@@ -148,14 +75,13 @@ class Device:
         """A device of a system; ``joint`` simulates all of them."""
         device = cls.__new__(cls)
         device.gpu, device.index, device.peers = gpu, place.index, place.peers
-        device._furnish(options, place.memory)
-        device._events = place.events
+        device._furnish(options, place.memory, place.events)
         if joint is not None:
             device.timing = Timing(gpu, place.memory, joint, place.index)
         return device
 
-    def _furnish(self, options: DeviceOptions, memory: DeviceMemory) -> None:
-        """All but the timing."""
+    def _furnish(self, options: DeviceOptions, memory: DeviceMemory, events: Iterator[int]) -> None:
+        """All but the timing; ``events``: their numbers."""
         self.name, self.profiling, self.at_issue = options.name, options.profile, options.at_issue
         self.memory, checks = memory, checks_of(options.check)
         self.findings = Findings(checks, memory)
@@ -171,7 +97,7 @@ class Device:
         if options.notice:
             announce_compilation(options.notice)
         self._streams = {0: self.default_stream}
-        self._events = count(1)
+        self._events = events
         self._choose = options.choose
         self.launches: list[Launch] = []
         self._launched = 0

@@ -21,7 +21,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DeviceOptions:
-    """The options of :class:`lockstep.Device`, which says what they mean.
+    """The options of a :class:`lockstep.Device`.
+
+    ``timing``: whether launches are also simulated; without it they are executed at once, with it
+    when somebody waits for them. ``at_issue``: whether they are executed while they are simulated,
+    so that what depends on time (locks, queues, clocks) takes the course that it takes there;
+    without it each CTA is executed before it is simulated, which is faster. ``profile``: whether
+    each launch has a ``profile``. ``check``: memory, init, races, several of them, or all: what is
+    found is in ``findings``, and does not end a launch if that can go on (docs/checks.md).
+    ``memory_bytes``: device memory, the GPU's unless it is given; it is taken from the host when
+    it is used. With ``shared_memory`` other processes can map it (``memory.file``). ``heap_bytes``:
+    how much of it kernels may allocate by ``malloc``. ``stack_bytes``: of a thread, for recursive
+    functions; at most 512 KiB, and what all resident threads find room for in device memory.
+    ``limit_instructions``: that the warps of a launch may execute before it fails. ``name``: what
+    results and traces call the program. ``checkpoint`` and ``resume`` are folders, as of
+    :func:`lockstep.simulate`: a script that goes on does all of its launches again, but those
+    before the checkpoint are only executed. ``choose``: says of each launch before it is queued
+    whether it is simulated, warmed or only executed; without it all are simulated, see
+    :class:`.Treatment` and docs/warming.md. The other options, ``stop`` and policies among them,
+    are those of :func:`lockstep.simulate`, and need ``timing``: all CTAs of a launch that ``stop``
+    cuts are executed. With ``ranks`` in several processes each of them does all that the program
+    does, alike, and executes all launches; see docs/ranks.md.
 
     Raises :class:`LockstepError` for those that do not go together.
     """
@@ -49,7 +69,7 @@ class DeviceOptions:
     choose: Choose | None = None
     stop: "StopRule | None" = None
     stop_interval: int | None = None
-    policies: dict[str, Callable | None] = field(default_factory=dict)
+    policies: dict[str, Callable] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, least in (("limit_instructions", 1), ("heap_bytes", 0), ("stop_interval", 1)):

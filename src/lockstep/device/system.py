@@ -43,11 +43,11 @@ class System:
             system = systems.system(system, gpus)
         elif gpus is not None:
             raise LockstepError("gpus is for systems that are named: this one has its GPUs")
+        made = DeviceOptions.of(options)
         for name in _ALONE:
-            if name in options:
+            if getattr(made, name) != getattr(DeviceOptions, name):
                 raise LockstepError(f"{name} is for one device: a system has none")
         self.spec = system
-        made = DeviceOptions.of(options)
         memories = _memories(system, made)
         self.peers = PeerTable(system, memories)
         joint = JointTiming.of_system(system, **made.simulation) if made.timing else None

@@ -28,7 +28,7 @@ from lockstep.report.terms import terms
 Event = dict[str, Any]
 GPU_PROCESS = 0
 FIRST_SM = 1  # process number of SM 0; the host comes behind the last one
-_PS = 1e-6  # microseconds
+MICROSECONDS = 1e-6  # of a picosecond
 
 COUNTERS = {
     "IPC": "sim__ipc",
@@ -49,33 +49,39 @@ def write_timeline(result: Result, path: str | Path) -> None:
     run = result.run
     if not len(run.cta_events) and not len(run.samples) and not run.host:
         raise LockstepError("the result has no timeline: simulate with timeline=True")
+    write_events(path, events(result), result.gpu.name, result.workload.name)
+
+
+def write_events(path: str | Path, events: Iterator[Event], gpu: str, workload: str) -> None:
+    """Write a timeline of these events; compressed where the name ends in ``.gz``."""
+    about = {"version": version(), "gpu": gpu, "workload": workload}
     with replacing(path) as temporary, temporary.open("wb") as raw:
         if not str(path).endswith(".gz"):
-            _write(raw, result)
+            _write(raw, events, about)
         else:  # no name and no time in the header: equal runs give equal files
             with gzip.GzipFile("", "wb", 6, raw, 0) as packed:
-                _write(packed, result)
+                _write(packed, events, about)
 
 
-def _write(file: BinaryIO | gzip.GzipFile, result: Result) -> None:
-    about = {"version": version(), "gpu": result.gpu.name, "workload": result.workload.name}
+def _write(file: BinaryIO | gzip.GzipFile, events: Iterator[Event], about: dict) -> None:
     head = {"displayTimeUnit": "ns", "otherData": about}
     file.write(json.dumps(head)[:-1].encode() + b', "traceEvents": [\n')
-    for i, event in enumerate(events(result)):
+    for i, event in enumerate(events):
         file.write((b",\n" if i else b"") + json.dumps(finite(event)).encode())
     file.write(b"\n]}\n")
 
 
 def events(result: Result) -> Iterator[Event]:
     """All events of a timeline: names first, then kernels, CTAs and counters."""
-    yield from _process(GPU_PROCESS, f"{result.gpu.name}: {result.workload.name}")
+    yield from process(GPU_PROCESS, f"{result.gpu.name}: {result.workload.name}")
     yield from _host(result)
     yield from _kernels(result)
     yield from _ctas(result)
     yield from _counters(result)
 
 
-def _process(pid: int, name: str) -> Iterator[Event]:
+def process(pid: int, name: str) -> Iterator[Event]:
+    """The name of a process, and its place among the others."""
     yield {"name": "process_name", "ph": "M", "pid": pid, "tid": 0, "args": {"name": name}}
     yield {
         "name": "process_sort_index",
@@ -86,13 +92,15 @@ def _process(pid: int, name: str) -> Iterator[Event]:
     }
 
 
-def _thread(pid: int, tid: int, name: str) -> Event:
+def thread(pid: int, tid: int, name: str) -> Event:
+    """The name of a thread."""
     return {"name": "thread_name", "ph": "M", "pid": pid, "tid": tid, "args": {"name": name}}
 
 
-def _slice(name: str, category: str, place: tuple[int, int], span: tuple[float, float]) -> Event:
+def span(name: str, category: str, place: tuple[int, int], times: tuple[float, float]) -> Event:
+    """Something that takes time: from and to so many microseconds, in a process and thread."""
     pid, tid = place
-    start, end = span
+    start, end = times
     return {
         "name": name,
         "cat": category,
@@ -107,11 +115,11 @@ def _slice(name: str, category: str, place: tuple[int, int], span: tuple[float, 
 def _kernels(result: Result) -> Iterator[Event]:
     clock = result.gpu.clock_mhz
     for number, stream in enumerate(sorted({k.stream for k in result.run.kernels})):
-        yield _thread(GPU_PROCESS, number, f"stream {stream}")
+        yield thread(GPU_PROCESS, number, f"stream {stream}")
         for k in result.run.kernels:
             if k.stream == stream and k.end > k.launched:
-                span = (k.launched / clock, k.end / clock)
-                event = _slice(k.title, "kernel", (GPU_PROCESS, number), span)
+                times = (k.launched / clock, k.end / clock)
+                event = span(k.title, "kernel", (GPU_PROCESS, number), times)
                 event["args"] = {
                     "id": k.id,
                     "name": k.name,
@@ -128,22 +136,24 @@ def _host(result: Result) -> Iterator[Event]:
     host = result.run.host
     if host is None:
         return
-    process = FIRST_SM + result.gpu.sm.count
-    yield from _process(process, "host")
-    yield _thread(process, 0, "calls")
+    number_of = FIRST_SM + result.gpu.sm.count
+    yield from process(number_of, "host")
+    yield thread(number_of, 0, "calls")
     for call in host.calls:
         if call.end > call.start:
             name = f"{call.kind} {short_name(call.name)}".strip()
-            event = _slice(name, "call", (process, 0), (call.start * _PS, call.end * _PS))
+            event = span(
+                name, "call", (number_of, 0), (call.start * MICROSECONDS, call.end * MICROSECONDS)
+            )
             yield event | {"args": {"busy_ns": (call.busy - call.start) / 1000}}
     engines = sorted({(copy.direction, copy.engine) for copy in host.copies})
     for number, (direction, engine) in enumerate(engines, 1):
         name = f"engine {engine}" if engine >= 0 else "pages"
-        yield _thread(process, number, f"{DIRECTIONS[direction]}, {name}")
+        yield thread(number_of, number, f"{DIRECTIONS[direction]}, {name}")
         for copy in host.copies:
             if (copy.direction, copy.engine) == (direction, engine):
-                span = (copy.start * _PS, copy.end * _PS)
-                event = _slice(f"{copy.bytes} bytes", "copy", (process, number), span)
+                times = (copy.start * MICROSECONDS, copy.end * MICROSECONDS)
+                event = span(f"{copy.bytes} bytes", "copy", (number_of, number), times)
                 about = {"stream": copy.stream, "pages": copy.pages, "GB/s": copy.bandwidth}
                 yield event | {"args": about}
 
@@ -157,13 +167,13 @@ def _ctas(result: Result) -> Iterator[Event]:
         kernel, cta, sm, start, end = event.tolist()
         if sm != slots.sm:
             slots = _Slots(sm)
-            yield from _process(FIRST_SM + sm, f"{words.core} {sm}")
+            yield from process(FIRST_SM + sm, f"{words.core} {sm}")
         slot, is_new = slots.take(start, end)
         if is_new:
-            yield _thread(FIRST_SM + sm, slot, f"{words.cta} slot {slot}")
+            yield thread(FIRST_SM + sm, slot, f"{words.cta} slot {slot}")
         name = f"{short_name(kernels[kernel].name)} {cta}"
-        span = (start / clock, end / clock)
-        yield _slice(name, "cta", (FIRST_SM + sm, slot), span)
+        times = (start / clock, end / clock)
+        yield span(name, "cta", (FIRST_SM + sm, slot), times)
 
 
 class _Slots:

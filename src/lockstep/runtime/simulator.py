@@ -123,18 +123,20 @@ class Simulator:
         count = self.kernels.setdefault(entry.kernel.name, KernelCount())
         count.launches += 1
         count.code = entry.kernel.module.code
-        launch = stream.device.launch(entry.kernel, geometry, parameters, stream, ())
+        launch = self.devices[stream.device.index].launch(
+            entry.kernel, geometry, parameters, stream, ()
+        )
         if self.timed and launch.treatment is Treatment.SIMULATE:
             count.timed.append(launch)
             return
         count.forced_untimed += launch.forced
         if count.timed and not count.last_cycles:  # what it counts as is queued
-            self.device.drain()
+            device.drain()
         self.untimed_cycles += count.last_cycles
 
     def moment(self, stream: Stream) -> Moment:
         """Now, in a stream."""
-        event = stream.device.event().record(stream) if self.timed else None
+        event = self.devices[stream.device.index].event().record(stream) if self.timed else None
         return Moment(event, self.untimed_cycles)
 
     def nanoseconds(self, start: Moment, end: Moment) -> int:

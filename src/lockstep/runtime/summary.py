@@ -52,7 +52,7 @@ def document(simulator: Simulator) -> dict:
 
 def _headline(simulator: Simulator) -> str:
     kernels, launches = len(simulator.kernels), simulator.launches
-    line = f"lockstep: {simulator.device.gpu.name}, {kernels} kernels, {launches} launches"
+    line = f"lockstep: {simulator.name}, {kernels} kernels, {launches} launches"
     if not simulator.timed:
         return f"{line}; executed without timing"
     runs = [run for count in simulator.kernels.values() for run in count.runs]

@@ -346,7 +346,8 @@ def host_of(gpu: GPU, away: np.ndarray, asks: Records) -> HostSeat:
 
 def host_of_system(system: GpuSystem) -> TimedHost:
     """A host with the GPUs of a system, and what joins them."""
-    host, wires = TimedHost(), {}
+    host = TimedHost()
+    wires: dict[tuple[int, Direction], CopyLink] = {}
     for number, gpu in enumerate(system.gpus):
         names = {
             Direction.TO_DEVICE: f"host > GPU {number}",

@@ -1,0 +1,61 @@
+"""``--system`` and ``--gpus``: several GPUs for a CUDA program."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import click
+
+from lockstep.cli.parameters import POSITIVE
+
+if TYPE_CHECKING:
+    from lockstep.gpus.spec import GPU
+    from lockstep.gpus.system import GpuSystem
+
+_OF_ONE = ("out", "report", "source_table", "source", "checkpoint", "resume")
+_OPTIONS = (
+    click.option(
+        "--system", metavar="NAME", help="Of a CUDA program: several GPUs, as DGX_H100 or a file."
+    ),
+    click.option(
+        "--gpus",
+        type=POSITIVE,
+        metavar="N",
+        help="Only N GPUs of --system; without it, N of --gpu behind a PCIe switch.",
+    ),
+)
+
+
+def system_options(command: Callable) -> Callable:
+    """Add ``--system`` and ``--gpus`` to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def system_of(
+    name: str | None,
+    count: int | None,
+    gpu: str | None,
+    overrides: tuple[str, ...],
+    alone: "Callable[[], GPU]",
+) -> "GPU | GpuSystem":
+    """The GPUs that a program runs on; ``alone``: the one that it has where nothing was said."""
+    from lockstep.gpus import systems
+
+    if name is None:
+        return alone() if count is None else systems.on_switch(alone(), count)
+    if gpu is not None:
+        raise click.UsageError("--system has its GPUs: leave --gpu out, or give --gpus without it")
+    return systems.system(name, count, overrides)
+
+
+def check_system(options: dict, has_chooser: bool) -> None:
+    """Refuse what only one GPU can have. ``options``: all that were given, by name."""
+    if has_chooser:
+        raise click.UsageError("--system and --gpus need --timing full or none")
+    for option in _OF_ONE:
+        if options.get(option):
+            raise click.UsageError(
+                f"--{option.replace('_', '-')} is for one GPU; of a system there are --json and "
+                "--timeline"
+            )
