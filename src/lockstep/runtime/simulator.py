@@ -123,9 +123,8 @@ class Simulator:
         count = self.kernels.setdefault(entry.kernel.name, KernelCount())
         count.launches += 1
         count.code = entry.kernel.module.code
-        launch = self.devices[stream.device.index].launch(
-            entry.kernel, geometry, parameters, stream, ()
-        )
+        device = self.devices[stream.device.index]
+        launch = device.launch(entry.kernel, geometry, parameters, stream, ())
         if self.timed and launch.treatment is Treatment.SIMULATE:
             count.timed.append(launch)
             return
