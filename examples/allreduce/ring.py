@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import lockstep
+from lockstep.gpus import systems
 
 ADD = Path(__file__).with_name("add.ptx")
 RINGS = {("DGX_1V", 8): (0, 3, 2, 1, 5, 6, 7, 4), ("DGX_1V", 4): (0, 1, 2, 3)}
@@ -76,9 +77,12 @@ class Ring:
             ready = following
 
 
-def run(name: str, gpus: int, size: int, slices: int, **options) -> tuple[float, float]:
-    """Seconds that it takes in the model, and the least that the slowest link allows."""
-    with lockstep.System(name, gpus, timing=True, **options) as system:
+def run(
+    name: str, gpus: int, size: int, slices: int, changes: tuple[str, ...] = (), **options
+) -> tuple[float, float, str]:
+    """Seconds that it takes in the model, the least that a link allows, and the result's hash."""
+    spec = systems.system(name, gpus, changes)
+    with lockstep.System(spec, timing=True, **options) as system:
         system.enable_peers()
         ring = Ring(system, RINGS.get((name, gpus), tuple(range(gpus))), size, slices)
         draw = np.random.default_rng(1)
@@ -87,12 +91,17 @@ def run(name: str, gpus: int, size: int, slices: int, **options) -> tuple[float,
             buffer.fill(content)
         system.synchronize()
         ring.all_reduce()
+        system.synchronize()
         result = system.result
-        assert all(np.array_equal(buffer.numpy(), sum(values)) for buffer in ring.buffers)
         peers = result.host.peers
-        began, ended = min(peer.start for peer in peers), max(peer.end for peer in peers)
-        rate = min(link["gb_per_s"] for link in result.links if link["bytes"] and "host" not in link["link"])  # noqa: E501
-    return (ended - began) * 1e-12, 2 * (gpus - 1) / gpus * 4 * size / (rate * 1e9)
+        took = max(peer.end for peer in peers) - min(peer.start for peer in peers)
+        moved = 4 * size * gpus  # bytes to the GPUs at first, over the links to the host
+        used = [link["gb_per_s"] for link in result.links if link["bytes"]]
+        host = [gpu.host.link_bandwidth for gpu in spec.gpus]
+        rate = min([gb for gb in used if gb not in host] or used)
+        assert sum(peer.bytes for peer in peers) == 2 * (gpus - 1) * moved // gpus
+        assert all(np.array_equal(buffer.numpy(), sum(values)) for buffer in ring.buffers)
+    return took * 1e-12, 2 * (gpus - 1) / gpus * 4 * size / (rate * 1e9), result.hash
 
 
 if __name__ == "__main__":
@@ -102,9 +111,12 @@ if __name__ == "__main__":
     parser.add_argument("--megabytes", type=int, default=16, help="of each buffer")
     parser.add_argument("--slices", type=int, default=4, help="of each chunk")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--set", action="append", default=[], help="change a parameter of the GPUs")
     given = parser.parse_args()
-    floats = given.megabytes << 18
-    took, ideal = run(given.system, given.gpus, floats, given.slices, threads=given.threads)
+    size, changes = given.megabytes << 18, tuple(given.set)
+    took, ideal, _ = run(
+        given.system, given.gpus, size, given.slices, changes, threads=given.threads
+    )
     print(
         f"all-reduce of {given.megabytes} MiB on {given.gpus} GPUs of {given.system}: "
         f"{took * 1e6:.1f} us, {took / ideal:.3f} of the ideal {ideal * 1e6:.1f} us"

@@ -85,7 +85,7 @@ def test_kernels_access_the_memory_of_peers_and_of_no_others(system):
     system.synchronize()
     assert np.array_equal(y.numpy(), 2 * values())
     system.peers.disable(0, 1)
-    with pytest.raises(lockstep.LaunchError, match="where nothing is allocated|nearest"):
+    with pytest.raises(lockstep.LaunchError, match="behind the end of the nearest"):
         double[N // 128, 128](y, x)
         system.synchronize()
 
@@ -166,9 +166,9 @@ def test_copies_fit_and_are_between_devices_of_one_system(timed):
     x = timed[0].array(values())
     with pytest.raises(LockstepError, match="does not fit one of"):
         timed[1].empty(N // 2).copy_from(x)
-    with lockstep.Device("QV100") as other:
-        with pytest.raises(LockstepError, match="they are no devices of one system"):
-            other.empty(N).copy_from(x)
+    wrong = pytest.raises(LockstepError, match="they are no devices of one system")
+    with lockstep.Device("QV100") as other, wrong:
+        other.empty(N).copy_from(x)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_what_only_one_device_has(option, value):
 
 
 def test_more_memory_than_addresses():
-    with pytest.raises(LockstepError, match="have .* bytes of memory together; at most"):
+    with pytest.raises(LockstepError, match="bytes of memory together; at most"):
         lockstep.System("DGX_1V", memory_bytes=1 << 38)
 
 

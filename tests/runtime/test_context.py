@@ -16,9 +16,12 @@ def values(client, count=100):
 
 
 def test_hello_describes_the_device(client):
-    table = np.frombuffer(client.device["data"], "<i4", client.device["attributes"])
+    data, count = client.device["data"], client.device["attributes"]
+    table = np.frombuffer(data, "<i4", count, 8)
     assert (table[75], table[76], table[16], table[10]) == (8, 0, 4, 32)
-    assert client.device["data"][4 * len(table) :] == b"A100 (lockstep)"
+    assert data[8 + 4 * count :] == b"A100 (lockstep)\0"
+    assert client.device["devices"] == 1
+    assert int.from_bytes(data[:8], "little") == client.device["capacity"] == 80 << 30
 
 
 def test_device_memory_comes_as_a_file(client):

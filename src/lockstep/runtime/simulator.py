@@ -89,6 +89,9 @@ class Simulator:
         else:
             self.devices = (Device(gpu, **options),)
         self.device = self.devices[0]
+        memories = [device.memory for device in self.devices]
+        spans = [range(memory.base, memory.base + memory.capacity) for memory in memories]
+        self._spans = list(zip(self.devices, spans))  # also of devices that are closed
         self.kernels: dict[str, KernelCount] = {}
         self.copies = {name: Traffic() for name in ("to device", "to host", "on device", "fills")}
         self.unsupported: Counter[str] = Counter()
@@ -108,9 +111,7 @@ class Simulator:
 
     def home(self, address: int) -> Device:
         """The device whose memory an address lies in; the first one, if it is no device's."""
-        spans = ((d, d.memory.base, d.memory.capacity) for d in self.devices)
-        found = (device for device, base, size in spans if base <= address < base + size)
-        return next(found, self.device)
+        return next((d for d, span in self._spans if address in span), self.device)
 
     def partial_result(self) -> Result | SystemResult:
         """Of what was simulated so far."""

@@ -92,7 +92,7 @@ def test_wrong_files_are_refused_in_a_line(tmp_path, old, new, message):
 def test_what_is_no_file_or_no_name(tmp_path):
     with pytest.raises(InputError):
         systems.system(tmp_path / "none.toml")
-    with pytest.raises(SpecError, match="DGX_H10.*known: A100_PCIE, DGX_1V"):
+    with pytest.raises(SpecError, match="known: A100_PCIE, DGX_1V"):
         systems.system("DGX_H10")
     with pytest.raises(SpecError, match="9 GPUs of DGX_1V: it has 8"):
         systems.system("DGX_1V", 9)
