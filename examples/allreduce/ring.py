@@ -14,6 +14,7 @@ import numpy as np
 
 import lockstep
 from lockstep.gpus import systems
+from lockstep.gpus.system import GpuSystem
 
 ADD = Path(__file__).with_name("add.ptx")
 RINGS = {("DGX_1V", 8): (0, 3, 2, 1, 5, 6, 7, 4), ("DGX_1V", 4): (0, 1, 2, 3)}
@@ -78,13 +79,12 @@ class Ring:
 
 
 def run(
-    name: str, gpus: int, size: int, slices: int, changes: tuple[str, ...] = (), **options
+    spec: GpuSystem, order: tuple[int, ...], size: int, slices: int, **options
 ) -> tuple[float, float, str]:
     """Seconds that it takes in the model, the least that a link allows, and the result's hash."""
-    spec = systems.system(name, gpus, changes)
     with lockstep.System(spec, timing=True, **options) as system:
         system.enable_peers()
-        ring = Ring(system, RINGS.get((name, gpus), tuple(range(gpus))), size, slices)
+        ring, gpus = Ring(system, order, size, slices), len(order)
         draw = np.random.default_rng(1)
         values = [draw.integers(0, 100, size).astype(np.float32) for _ in range(gpus)]
         for buffer, content in zip(ring.buffers, values):
@@ -113,10 +113,10 @@ if __name__ == "__main__":
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--set", action="append", default=[], help="change a parameter of the GPUs")
     given = parser.parse_args()
-    size, changes = given.megabytes << 18, tuple(given.set)
-    took, ideal, _ = run(
-        given.system, given.gpus, size, given.slices, changes, threads=given.threads
-    )
+    spec = systems.system(given.system, given.gpus, tuple(given.set))
+    order = RINGS.get((spec.name, given.gpus), tuple(range(given.gpus)))
+    size = given.megabytes << 18
+    took, ideal, _ = run(spec, order, size, given.slices, threads=given.threads)
     print(
         f"all-reduce of {given.megabytes} MiB on {given.gpus} GPUs of {given.system}: "
         f"{took * 1e6:.1f} us, {took / ideal:.3f} of the ideal {ideal * 1e6:.1f} us"
