@@ -13,6 +13,7 @@ from lockstep.errors import LockstepError
 from lockstep.frontend.accelsim import config, config_memory
 from lockstep.gpus import choices, library
 from lockstep.gpus.spec import GPU
+from lockstep.gpus.system import SystemSpec
 from lockstep.model.cache import slice_hash, tags
 from lockstep.model.dram import standard
 from lockstep.model.dram.state import SCHEDULERS
@@ -37,7 +38,11 @@ def parameters(kind=GPU, prefix=""):
             yield prefix + name, inner
 
 
-CHOSEN = {name: get_args(kind) for name, kind in parameters() if get_origin(kind) is Literal}
+CHOSEN = {
+    name: get_args(kind)
+    for name, kind in (*parameters(), *parameters(SystemSpec))
+    if get_origin(kind) is Literal
+}
 
 
 def test_every_parameter_chooses_from_a_list_of_choices():

@@ -42,11 +42,11 @@ def test_how_many_gpus(count):
 def test_any_gpus_behind_a_switch():
     system = systems.on_switch(library.gpu("QV100"), 3)
     assert (system.name, len(system.gpus)) == ("3 x QV100", 3)
-    assert system.are_joined(0, 2) and system.spec.fabric.kind == "pcie"
+    assert system.are_joined(0, 2) and system.spec.fabric.topology == "pcie"
 
 
 def test_headers_come_along():
-    fabric = FabricSpec(kind="pcie", payload_bytes=256, header_bytes=16)
+    fabric = FabricSpec(topology="pcie", payload_bytes=256, header_bytes=16)
     assert [fabric.on_link(n) for n in (1, 256, 257, 16384)] == [17, 272, 289, 64 * 272]
     with pytest.raises(msgspec.ValidationError):
-        msgspec.convert({"kind": "pcie", "payload_bytes": 0}, FabricSpec)
+        msgspec.convert({"topology": "pcie", "payload_bytes": 0}, FabricSpec)

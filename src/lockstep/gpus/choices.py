@@ -38,7 +38,7 @@ L2AtLaunch = Literal["kept", "flush", "replay"]
 Copies = Literal["instant", "timed"]
 MemorySpace = Literal["discrete", "coherent", "migrating"]
 Migration = Literal["first_touch", "access_counters"]
-FabricKind = Literal["nvlink", "pcie", "nvswitch"]
+FabricTopology = Literal["nvlink", "pcie", "nvswitch"]
 
 
 def numbered(choice: Any, constants: Mapping[str, Any]) -> dict[str, int]:

@@ -15,8 +15,8 @@ from lockstep.gpus.ranges import Spec, within
 class FabricSpec(Spec, frozen=True, kw_only=True):
     """The fabric of a system. One of ``pcie`` has the bandwidth of its GPUs' links to the host."""
 
-    kind: Annotated[
-        choices.FabricKind,
+    topology: Annotated[
+        choices.FabricTopology,
         Meta(
             description="nvlink: links between pairs of GPUs; pcie: one switch at the other end of "
             "the GPUs' links to the host, which copies between GPUs share with those of the host; "

@@ -48,7 +48,7 @@ class GpuSystem:
         """Whether two GPUs can reach each other's memory without the host."""
         if one == other:
             return False
-        if self.spec.fabric.kind != "nvlink":
+        if self.spec.fabric.topology != "nvlink":
             return True
         return (min(one, other), max(one, other)) in self.links
 
@@ -74,7 +74,7 @@ def check(fabric: FabricSpec, gpus: tuple[GPU, ...]) -> None:
     """Raise :class:`SpecError` for what a fabric of its kind does not have, or lacks."""
     if not 1 <= len(gpus) <= MOST_GPUS:
         raise SpecError(f"gpus: {len(gpus)} of them; expected 1 to {MOST_GPUS}")
-    kind, owned = fabric.kind, {"nvlink": ("links",), "nvswitch": ("links_per_gpu", "ports")}
+    kind, owned = fabric.topology, {"nvlink": ("links",), "nvswitch": ("links_per_gpu", "ports")}
     for other, names in owned.items():
         for name in names:
             given = bool(getattr(fabric, name))

@@ -9,7 +9,7 @@ FILE = """
 description = ["two boards", "a test"]
 gpus = [["QV100", "QV100"], "a test"]
 [fabric]
-kind = ["nvlink", "a test"]
+topology = ["nvlink", "a test"]
 bandwidth = [25.0, "a test"]
 links = [["0-1 x2"], "a test"]
 """
@@ -18,7 +18,7 @@ links = [["0-1 x2"], "a test"]
 @pytest.mark.parametrize("name", systems.names())
 def test_every_parameter_of_a_preset_has_a_source(name):
     spec, sources = systems.spec(name), systems.sources(name)
-    stated = {"description", "gpus", "fabric.kind"}
+    stated = {"description", "gpus", "fabric.topology"}
     assert stated <= sources.keys() and all(len(text) > 5 for text in sources.values())
     numbers = {key for key in sources if key.startswith("fabric.")}
     assert len(numbers) >= 2 and len(systems.system(name).gpus) == len(spec.gpus)
@@ -32,7 +32,7 @@ def test_presets_have_the_bandwidth_of_their_white_papers(name, gpus, gb_per_s):
     system = systems.system(name)
     fabric = system.spec.fabric
     links = [fabric.links_per_gpu] * gpus
-    if fabric.kind == "nvlink":
+    if fabric.topology == "nvlink":
         links = [sum(n for pair, n in system.links.items() if k in pair) for k in range(gpus)]
     assert [n * fabric.bandwidth for n in links] == [gb_per_s] * gpus
     assert all(gpu.host.copy == "timed" for gpu in system.gpus)

@@ -106,12 +106,12 @@ class Fabric:
     def _lay(self) -> None:
         """Make the links."""
         spec = self._spec
-        if spec.kind == "nvlink":
+        if spec.topology == "nvlink":
             for pair, several in sorted(self._system.links.items()):
                 for one, other in (pair, pair[::-1]):
                     name = f"GPU {one} > GPU {other}"
                     self._direct[one, other] = self._link(name, several, None)
-        elif spec.kind == "nvswitch":
+        elif spec.topology == "nvswitch":
             for k in range(len(self._costs)):
                 up = self._link(f"GPU {k} > switch", spec.links_per_gpu, spec.credits)
                 up.latency += spec.switch_latency
@@ -125,9 +125,9 @@ class Fabric:
 
     def route(self, source: int, to: int, staged: bool) -> tuple[FabricLink, ...]:
         """The links of a copy; ``staged``: by way of the host, as where peers have no access."""
-        if staged or self._spec.kind == "pcie":
+        if staged or self._spec.topology == "pcie":
             return self._host[source, Direction.TO_HOST], self._host[to, Direction.TO_DEVICE]
-        if self._spec.kind == "nvswitch":
+        if self._spec.topology == "nvswitch":
             return self._up[source], self._down[to]
         return (self._direct[source, to],)
 

@@ -63,7 +63,7 @@ def on_switch(gpu: GPU, count: int) -> GpuSystem:
         name=f"{count} x {gpu.name}",
         description=f"{count} of {gpu.name} behind a PCIe switch",
         gpus=(gpu.name,) * count,
-        fabric=FabricSpec(kind="pcie", packet_bytes=timed.host.page_bytes),
+        fabric=FabricSpec(topology="pcie", packet_bytes=timed.host.page_bytes),
     )
     return GpuSystem(what, (timed,) * count)
 
