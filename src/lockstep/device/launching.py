@@ -55,7 +55,7 @@ def perform(device: LaunchingDevice, launch: Launch) -> None:
         for cta in command.ctas():
             if lines:
                 lines.take(cta)
-            if watcher:
+            if watcher is not None:  # it may be empty, and false, so far
                 watcher.read(command, cta)
     except EndOfKernel:
         assert launch.error is not None, "what ended the kernel noted it"
