@@ -29,7 +29,7 @@ __global__ void add(float4 *sums, const float4 *more, int count) {
 
 struct Gpu {
     float *buffer, *arrival; // what came from the left
-    cudaStream_t copies[2], sums;
+    cudaStream_t copies[2], sums[2];
     std::vector<cudaEvent_t> events;
 };
 
@@ -70,12 +70,13 @@ struct Ring {
             return arrived;
         }
         CHECK(cudaSetDevice(receiver));
-        CHECK(cudaStreamWaitEvent(to.sums, arrived, 0));
+        cudaStream_t sums = to.sums[number % 2];
+        CHECK(cudaStreamWaitEvent(sums, arrived, 0));
         int vectors = (int)(part / 4), blocks = (vectors + threads - 1) / threads;
-        add<<<blocks < most_blocks ? blocks : most_blocks, threads, 0, to.sums>>>(
+        add<<<blocks < most_blocks ? blocks : most_blocks, threads, 0, sums>>>(
             (float4 *)slice(to.buffer, chunk, number), (float4 *)target, vectors);
         CHECK(cudaGetLastError());
-        return record(receiver, to.sums);
+        return record(receiver, sums);
     }
 
     void all_reduce() {
@@ -113,7 +114,7 @@ int main(int arguments, char **argument) {
         }
         CHECK(cudaMalloc(&gpu.buffer, floats * sizeof(float)));
         CHECK(cudaMalloc(&gpu.arrival, floats * sizeof(float)));
-        for (cudaStream_t *stream : {&gpu.copies[0], &gpu.copies[1], &gpu.sums}) {
+        for (cudaStream_t *stream : {&gpu.copies[0], &gpu.copies[1], &gpu.sums[0], &gpu.sums[1]}) {
             CHECK(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
         }
         for (size_t i = 0; i < floats; i++) {

@@ -35,8 +35,10 @@ class Ring:
         self.adds = [device.load_ptx(ADD)["add"] for device in self.devices]
         self.buffers = [device.empty(size) for device in self.devices]
         self.arrivals = [device.empty(size) for device in self.devices]  # what came from the left
-        self.sums = [device.stream(blocking=False) for device in self.devices]
-        self.copies = [[d.stream(blocking=False) for _ in range(2)] for d in self.devices]
+        self.sums, self.copies = (
+            [[device.stream(blocking=False) for _ in range(2)] for device in self.devices]
+            for _ in range(2)
+        )
 
     def slice(self, array: "lockstep.device.DeviceArray", chunk: int, number: int):
         """A slice of a chunk of a buffer."""
@@ -55,7 +57,7 @@ class Ring:
         arrived = device.event().record(stream)
         if not adds:
             return arrived
-        sums = self.sums[receiver]
+        sums = self.sums[receiver][number % 2]
         sums.wait(arrived)
         operands = [self.slice(a[receiver], chunk, number) for a in (self.buffers, self.arrivals)]
         blocks = min(MOST_BLOCKS, -(-self.part // (4 * THREADS)))

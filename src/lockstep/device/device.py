@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 
 from lockstep.api import gpu as find_gpu
-from lockstep.device import launching, ptx
+from lockstep.device import allocation, launching, ptx
 from lockstep.device.array import DeviceArray
 from lockstep.device.continuation import continuation_of, identity_of
 from lockstep.device.launch import Launch
@@ -33,7 +33,7 @@ from lockstep.execution.memory.device_memory import DeviceMemory
 from lockstep.execution.memory.storage import Storage
 from lockstep.execution.programs.program import Recording, recording_of
 from lockstep.gpus.spec import GPU
-from lockstep.host_calls import HostCall, HostCommand, Managed, OpenStream, Synchronize
+from lockstep.host_calls import HostCommand, OpenStream, Synchronize
 from lockstep.metrics.result import Result
 from lockstep.workload import MemoryCopy, Workload
 
@@ -212,35 +212,15 @@ class Device:
         """
         if self.gpu.host.memory != "migrating":
             return self.array(values)
-        values = np.asarray(values)
-        pointer = self.allocate_managed(values.nbytes)
-        self.asks(HostCall("allocate"))
-        array = DeviceArray(self, pointer, values.shape, values.dtype)
-        array.is_managed = True
-        array.fill(values)
-        return array
+        return allocation.managed(self, values)
 
     def allocate_managed(self, size: int) -> int:
         """Address of managed memory: where pages migrate, no other memory shares one of them."""
-        host = self.gpu.host
-        if host.memory != "migrating":
-            return self.memory.allocate(size)
-        page = host.migration_bytes
-        pointer = self.memory.allocate(-(-size // page) * page, alignment=page)
-        self.asks(Managed(pointer, size))
-        return pointer
+        return allocation.allocate_managed(self, size)
 
     def empty(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> DeviceArray:
         """An array without defined content."""
-        self.check_open()
-        shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)
-        dtype = np.dtype(dtype)
-        if dtype.hasobject:
-            raise LockstepError("device memory holds numbers and records, no Python objects")
-        size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-        pointer = self.memory.allocate(size, unwritten=True)
-        self.asks(HostCall("allocate"))
-        return DeviceArray(self, pointer, shape, dtype)
+        return allocation.empty(self, shape, dtype)
 
     def zeros(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> DeviceArray:
         """An array of zeros, written by the device: no copy from the host."""
@@ -366,24 +346,9 @@ class Device:
         launch = Launch(kernel, geometry, parameters, stream.number, arguments, self._launched)
         if treatment is None and self._choose:
             treatment = self._choose(launch)
-        launch.treatment = treatment = treatment or Treatment.SIMULATE
-        timing = self.timing
-        if timing and treatment is not Treatment.SIMULATE:
-            if timing.launches:
-                self.synchronize()
-            timing.passed(launch)
-            timing = None
-        if self.watcher is not None:
-            self.watcher.launched(launch)
-        elif self.profiling or (timing and treatment is Treatment.SIMULATE):
-            self.launches.append(launch)
-        if timing:
-            launching.queue(self, launch, timing)
-        else:
-            launching.perform(self, launch)
-            if self.watcher is not None:
-                self.watcher.ended(launch)
-        if treatment is Treatment.SIMULATE:
+        launch.treatment = treatment or Treatment.SIMULATE
+        launching.begin(self, launch)
+        if launch.treatment is Treatment.SIMULATE:
             stream.last = launch
         return launch
 

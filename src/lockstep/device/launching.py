@@ -18,6 +18,29 @@ class LaunchingDevice(OwningDevice, Protocol):
 
     watcher: Watcher | None
     filled: set[tuple[int, int] | None]  # allocations that the host has written
+    launches: list[Launch]
+    profiling: bool
+
+
+def begin(device: LaunchingDevice, launch: Launch) -> None:
+    """Queue a launch, or execute it, as it is to be treated; who watches is told."""
+    timing = device.timing
+    simulated = launch.treatment is Treatment.SIMULATE
+    if timing and not simulated:
+        if timing.launches:
+            device.synchronize()
+        timing.passed(launch)
+        timing = None
+    if device.watcher is not None:
+        device.watcher.launched(launch)
+    elif device.profiling or (timing and simulated):
+        device.launches.append(launch)
+    if timing:
+        queue(device, launch, timing)
+        return
+    perform(device, launch)
+    if device.watcher is not None:
+        device.watcher.ended(launch)
 
 
 def queue(device: LaunchingDevice, launch: Launch, timing: Timing) -> None:
