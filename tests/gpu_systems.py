@@ -13,8 +13,11 @@ NVSWITCH = {"topology": "nvswitch", "bandwidth": 25.0, "latency": 500_000, "link
 PCIE = {"topology": "pcie"}
 
 
-def small_system(count: int, changes=(), **fabric) -> GpuSystem:
-    """A system of small GPUs, by default joined pair by pair, each by one link."""
+def small_system(count: int, changes=(), gpus=(), **fabric) -> GpuSystem:
+    """A system of small GPUs, by default joined pair by pair, each by one link.
+
+    ``gpus``: which they are, QV100 unless it is given.
+    """
     fabric = fabric or NVLINK
     if fabric["topology"] == "nvlink" and "links" not in fabric:
         pairs = tuple(f"{a}-{b}" for b in range(count) for a in range(b))
@@ -22,7 +25,7 @@ def small_system(count: int, changes=(), **fabric) -> GpuSystem:
     spec = SystemSpec(
         name="SMALL",
         description="for tests",
-        gpus=("QV100",) * count,
+        gpus=tuple(gpus) or ("QV100",) * count,
         changes=(*SMALL, *changes),
         fabric=FabricSpec(**fabric),
     )

@@ -84,6 +84,10 @@ def test_kernels_access_the_memory_of_peers_and_of_no_others(system):
     double[N // 128, 128](y, x)
     system.synchronize()
     assert np.array_equal(y.numpy(), 2 * values())
+    timed = system[0].timing is not None
+    assert system.peers.accesses == timed * N // 32, "a load of each warp, no store"
+    if timed:
+        assert system.result.to_dict()["untimed_peer_accesses"] == N // 32
     system.peers.disable(0, 1)
     with pytest.raises(lockstep.LaunchError, match="behind the end of the nearest"):
         double[N // 128, 128](y, x)
@@ -237,3 +241,34 @@ def test_a_failed_launch_of_any_device_is_raised_once(timed):
     with pytest.raises(lockstep.LaunchError):
         timed[0].synchronize()
     timed.synchronize()
+
+
+def test_gpus_of_different_clocks_keep_one_time():
+    """A kernel of the slower one, a copy, a kernel of the faster one: in that order of time."""
+    spec = small_system(2, gpus=("QV100", "A100"))
+    with lockstep.System(spec, timing=True) as system:
+        system.enable_peers()
+        one, two = system
+        x, y, z, out = (d.empty(N) for d in (one, one, two, two))
+        x.fill(values())
+        stream = one.stream(blocking=False)
+        first = one.load_ptx(PTX)["double"][N // 128, 128, 0, stream](y, x)
+        z.copy_from(y, stream)
+        after = one.event().record(stream)
+        two.default_stream.wait(after)
+        second = two.load_ptx(PTX)["double"][N // 128, 128](out, z)
+        assert np.array_equal(out.numpy(), 4 * values())
+        (copy,) = system.result.host.peers
+        assert one.gpu.clock_mhz != two.gpu.clock_mhz
+        ended = first.run.end * 1e6 / one.gpu.clock_mhz
+        began = second.run.launched * 1e6 / two.gpu.clock_mhz
+        assert ended <= copy.start + 1000 and copy.end <= began + 1000
+        assert copy.start - ended < 100_000 and began - copy.end < 100_000, "windows"
+
+
+def test_a_limit_ends_all_of_a_system():
+    with lockstep.System(small_system(2), timing=True, limit_instructions=10) as system:
+        x, y = system[1].array(values()), system[1].empty(N)
+        system[1].load_ptx(PTX)["double"][N // 128, 128](y, x)
+        with pytest.raises(lockstep.LaunchError):
+            system.synchronize()

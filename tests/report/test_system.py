@@ -45,6 +45,12 @@ def test_links_that_carried_nothing_are_left_out(result):
     assert "GPU 1 > GPU 0" not in shown and "SMALL: 100.00 µs" in shown
 
 
+def test_accesses_that_took_no_time_are_told(result):
+    assert "crossed no link" not in text(result)
+    result.peer_accesses = 1234
+    assert "1,234 accesses of kernels went to the memory of other GPUs" in text(result)
+
+
 def test_each_gpu_has_a_line(result):
     lines = [line.split() for line in text(result).splitlines()]
     assert [line[0] for line in lines if line and line[0] in "01"] == ["0", "1"]

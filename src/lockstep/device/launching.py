@@ -5,6 +5,7 @@ from typing import Protocol
 from lockstep.device.execution import execute, workload_kernel
 from lockstep.device.launch import Launch
 from lockstep.device.owner import OwningDevice
+from lockstep.device.peers import noting_peer_accesses
 from lockstep.device.timing import Timing
 from lockstep.device.treatment import Treatment
 from lockstep.device.warmth import StreamLines
@@ -49,6 +50,8 @@ def queue(device: LaunchingDevice, launch: Launch, timing: Timing) -> None:
     if not device.recorder and launch.kernel.executor(recording).program.awaits_others:
         recording = recording & ~Recording.EVERYTHING | Recording.AT_ISSUE
     command = workload_kernel(launch, recording)
+    if device.memory.peers:
+        command = noting_peer_accesses(command, device.memory, device.peers.note_accesses)
     if device.recorder:
         device.recorder.launch(command)
     if device.gpu.launch.l2 == "replay":

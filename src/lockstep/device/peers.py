@@ -1,13 +1,16 @@
 """Devices of one system: whose memory each may access, and copies between them."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from lockstep.device.owner import OwningDevice
 from lockstep.errors import LockstepError
 from lockstep.execution.memory.device_memory import DeviceMemory
 from lockstep.gpus.system import GpuSystem
 from lockstep.host_calls import PeerCopy
+from lockstep.workload import Cta, Kernel
 
 
 class PeerError(LockstepError):
@@ -24,6 +27,7 @@ class PeerTable:
     def __init__(self, system: GpuSystem, memories: list[DeviceMemory]):
         self._system, self._memories = system, memories
         self._enabled: set[tuple[int, int]] = set()
+        self.accesses = 0  # of simulated kernels to memory of others, in no time of their own
 
     def can_access(self, device: int, peer: int) -> bool:
         """Whether a device could be given access to the memory of another one."""
@@ -52,9 +56,33 @@ class PeerTable:
         self._enabled.remove((device, peer))
         self._memories[device].peers.remove(self._memories[peer])
 
+    def note_accesses(self, count: int) -> None:
+        """A kernel that is simulated has accessed memory of others."""
+        self.accesses += count
+
     def is_staged(self, source: int, to: int) -> bool:
         """Whether a copy goes by way of the host: neither of both has access to the other."""
         return not (self.has_access(source, to) or self.has_access(to, source))
+
+
+def noting_peer_accesses(
+    kernel: Kernel, memory: DeviceMemory, note: Callable[[int], None]
+) -> Kernel:
+    """A kernel that tells how many of its accesses go to the memory of other devices.
+
+    Each warp instruction counts once, or each of its addresses where they are listed one by one.
+    """
+    low, high = memory.range.base, memory.range.base + memory.range.size
+    own = memory.base, memory.base + memory.capacity
+
+    def ctas() -> Iterator[Cta]:
+        for cta in kernel.ctas():
+            places = np.concatenate([cta.addresses["first"], cta.pool])
+            elsewhere = (places < own[0]) | (places >= own[1])
+            note(int(((places >= low) & (places < high) & elsewhere).sum()))
+            yield cta
+
+    return replace(kernel, ctas=ctas)
 
 
 @dataclass(frozen=True)

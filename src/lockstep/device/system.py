@@ -117,7 +117,7 @@ class System:
         host = timing.host_run()
         assert host is not None, "the host of a system takes time"
         results = tuple(device.partial_result() for device in self.devices)
-        return SystemResult(self.spec, results, host)
+        return SystemResult(self.spec, results, host, self.peers.accesses)
 
     def close(self) -> None:
         """Free everything; nothing of the devices can be used any more."""

@@ -19,11 +19,16 @@ if TYPE_CHECKING:  # importing the engine imports the compiler: no view of resul
 
 @dataclass(eq=False)
 class SystemResult:
-    """``gpus``: a :class:`.Result` each, in cycles of its clock from the beginning of the run."""
+    """``gpus``: a :class:`.Result` each, in cycles of its clock from the beginning of the run.
+
+    ``peer_accesses``: of kernels to the memory of other GPUs, which were simulated as if it were
+    their own; see docs/systems.md.
+    """
 
     spec: GpuSystem
     gpus: tuple[Result, ...]
     host: "HostRun"
+    peer_accesses: int = 0
 
     @property
     def seconds(self) -> float:
@@ -80,6 +85,7 @@ class SystemResult:
             "picoseconds": self.host.end,
             "gpus": [result.to_dict() for result in self.gpus],
             "links": self.links,
+            "untimed_peer_accesses": self.peer_accesses,
             "peer_copies": [asdict(peer) for peer in self.host.peers],
             "copies": copies,
             "calls": [asdict(call) for call in self.host.calls],

@@ -49,6 +49,12 @@ def tables(result: SystemResult, width: int) -> "Iterator[str | Table]":
     if used:
         yield ""
         yield table(_LINK, used, width, "Links")
+    if result.peer_accesses:
+        yield ""
+        yield (
+            f"{count(result.peer_accesses)} accesses of kernels went to the memory of other GPUs: "
+            "they were simulated as accesses to their own, and crossed no link"
+        )
 
 
 def write_system_timeline(result: SystemResult, path: str | Path) -> None:
