@@ -31,13 +31,13 @@ def nvrtc():
 @pytest.fixture
 def bare(monkeypatch):
     """A machine without any part of CUDA."""
-    for function in (cuda._roots, cuda._library, cuda.include_folders):
+    for function in (cuda.roots, cuda._library, cuda.include_folders):
         function.cache_clear()
     monkeypatch.setattr(cuda.importlib.util, "find_spec", lambda name: None)
     monkeypatch.delenv("CUDA_HOME", raising=False)
     monkeypatch.delenv("CUDA_PATH", raising=False)
     yield monkeypatch
-    for function in (cuda._roots, cuda._library, cuda.include_folders):
+    for function in (cuda.roots, cuda._library, cuda.include_folders):
         function.cache_clear()
 
 

@@ -39,6 +39,7 @@ from lockstep._jit.intrinsics import (
     wake_sleepers,
 )
 from lockstep._jit.keys import PACKAGE, versions
+from lockstep._jit.loading import processor
 from lockstep._jit.records import Record, Records, as_records, record_type
 from lockstep._jit.settings import DISABLED
 
@@ -69,6 +70,7 @@ __all__ = [
     "policy",
     "popcount",
     "prefetch",
+    "processor",
     "push_words",
     "record_array",
     "record_type",

@@ -3,22 +3,36 @@
 import functools
 import itertools
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from llvmlite import binding
 
 _alive: list[object] = []
 
 
+class Processor(NamedTuple):
+    """What machine code is made for, in LLVM's words."""
+
+    name: str
+    features: str  # all that there are, "+avx2,-avx512f"
+    llvm: tuple[int, ...]
+    triple: str
+
+
 @functools.cache
-def host_key() -> str:
-    """What object code depends on besides its source: the processor and LLVM."""
-    parts = (
+def processor() -> Processor:
+    """The processor of this host, and the LLVM that knows it."""
+    return Processor(
         binding.get_host_cpu_name(),
         binding.get_host_cpu_features().flatten(),
-        binding.llvm_version_info,
+        tuple(binding.llvm_version_info),
         binding.get_process_triple(),
     )
-    return repr(parts)
+
+
+def host_key() -> str:
+    """What object code depends on besides its source: the processor and LLVM."""
+    return repr(tuple(processor()))
 
 
 def initialize() -> None:

@@ -3,13 +3,20 @@
 import click
 
 from lockstep.cli.console import console_of
+from lockstep.cli.known import GPU_NAME
 from lockstep.cli.options import THREADS
 from lockstep.cli.parameters import FILE, OUTPUT, check_writable
 
 
 @click.command()
 @click.argument("paths", nargs=-1, type=FILE)
-@click.option("--gpu", "name", metavar="NAME", help="The GPU; default: by the trace's binaries.")
+@click.option(
+    "--gpu",
+    "name",
+    type=GPU_NAME,
+    metavar="NAME",
+    help="The GPU; default: by the trace's binaries.",
+)
 @THREADS
 @click.option(
     "--reference",

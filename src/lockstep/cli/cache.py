@@ -2,10 +2,11 @@
 
 import click
 
+from lockstep.cli.group import CommandGroup
 from lockstep.errors import LockstepError
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
     """What is kept on disk: machine code of the model and of kernels, the CUDA runtime.
 

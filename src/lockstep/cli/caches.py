@@ -9,6 +9,7 @@ import click
 
 from lockstep.cli.application import ExecutableCommand
 from lockstep.cli.console import console_of
+from lockstep.cli.known import GPU_NAME
 from lockstep.cli.options import MEMORY, QUIET, SET
 from lockstep.cli.parameters import FILE, MemorySize, NumberList, check_table, check_writable
 from lockstep.cli.policies import POLICY
@@ -77,7 +78,9 @@ def cache_options(command: Any) -> Any:
 
 @click.command(cls=ExecutableCommand)
 @partial(program_options, required=True)
-@click.option("--gpu", metavar="NAME", help="The GPU; default: QV100, or by a program's code.")
+@click.option(
+    "--gpu", type=GPU_NAME, metavar="NAME", help="The GPU; default: QV100, or by a program's code."
+)
 @SET
 @cache_options
 @POLICY

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lockstep.cli.console import console_of
+from lockstep.cli.known import GPU_NAME
 from lockstep.cli.options import SET
 from lockstep.report.columns import Column, Kind, table
 
@@ -16,7 +17,7 @@ _HEADLINE = ("description", "architectures", "validated")  # shown above the tab
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", type=GPU_NAME, metavar="[NAME]", required=False)
 @SET
 def command(name: str | None, overrides: tuple[str, ...]) -> None:
     """List the GPUs of the library, or every parameter of the GPU called NAME."""

@@ -10,7 +10,9 @@ from importlib import import_module
 from typing import TextIO
 
 import click
+from click.shell_completion import CompletionItem
 
+from lockstep.cli.group import CommandGroup
 from lockstep.cli.signals import ending_by_signals
 from lockstep.errors import LockstepError, printable
 
@@ -40,7 +42,9 @@ COMMANDS = {
     "study": "Repeat case studies of the memory system.",
     "sst": "Compile the component that joins GPUs to SST.",
     "bench": "Measure speed and memory on traces.",
+    "doctor": "Say what is missing here, and what more could be had.",
     "cache": "Fill, describe or clear what is kept on disk.",
+    "completion": "Print what lets a shell complete commands and names.",
 }
 
 
@@ -60,7 +64,7 @@ class Failure(click.ClickException):
         click.echo("lockstep: " + " ".join(self.message.split("\n")), file=file, err=True)
 
 
-class Commands(click.Group):
+class Commands(CommandGroup):
     """Imports a subcommand's module only when it is called: start-up time is felt."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -73,14 +77,14 @@ class Commands(click.Group):
             return None
         return import_module(f"lockstep.cli.{cmd_name}").command
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple:
-        """The subcommand that ``args`` begin with; one that does not exist may be misspelt."""
-        if args[0] not in COMMANDS:
-            import difflib
-
-            if near := difflib.get_close_matches(args[0], COMMANDS, 1):
-                ctx.fail(f"No such command {args[0]!r}, did you mean {near[0]!r}")
-        return super().resolve_command(ctx, args)
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The subcommands that begin so, without importing any of them."""
+        items = [
+            CompletionItem(name, help=meaning)
+            for name, meaning in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return items + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the subcommands in the help text without importing them."""

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 import click
 
 from lockstep.cli.console import console_of
-from lockstep.errors import LockstepError
+from lockstep.cli.known import METRIC_NAME
+from lockstep.errors import LockstepError, suggestion
 
 if TYPE_CHECKING:
     from lockstep.metrics.metric import Metric
@@ -15,7 +16,7 @@ EXPLAINED = 3  # metrics at most that are told in full
 
 
 @click.command()
-@click.argument("pattern", required=False, default="")
+@click.argument("pattern", type=METRIC_NAME, metavar="[PATTERN]", required=False, default="")
 def command(pattern) -> None:
     """List the metrics of results whose name, or another name of theirs, contains PATTERN.
 
@@ -28,7 +29,8 @@ def command(pattern) -> None:
 
     found = matching(pattern)
     if not found:
-        raise LockstepError(f"no metric is called {pattern!r}; lockstep metrics lists all")
+        near = suggestion(pattern, _names()) or "; lockstep metrics lists all"
+        raise LockstepError(f"no metric is called {pattern!r}{near}")
     console = console_of(pipe_width=PIPE_WIDTH)
     if len(found) <= EXPLAINED:
         for metric in found:
@@ -53,6 +55,17 @@ def matching(pattern: str) -> "list[Metric]":
             fnmatchcase(name.lower(), wanted)
             for name in (metric.name, *_keyed(metric), *(a.name for a in aliases.of(metric.name)))
         )
+    ]
+
+
+def _names() -> list[str]:
+    """Every name of a metric, also those that others have for it."""
+    from lockstep.metrics import aliases, registry
+
+    return [
+        name
+        for metric in registry.REGISTRY
+        for name in (metric.name, *(alias.name for alias in aliases.of(metric.name)))
     ]
 
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from lockstep.cli.console import console_of
+from lockstep.cli.known import GPU_NAME
 from lockstep.cli.options import QUIET, SET
 from lockstep.cli.parameters import FILE, OUTPUT, check_writable, find_gpu
-from lockstep.errors import LockstepError
+from lockstep.errors import LockstepError, suggestion
 
 if TYPE_CHECKING:
     from lockstep.device import Device
@@ -24,7 +25,13 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 
 @click.command()
 @click.option(
-    "--gpu", "name", metavar="NAME", default="H100_SXM", show_default=True, help="The GPU."
+    "--gpu",
+    "name",
+    type=GPU_NAME,
+    metavar="NAME",
+    default="H100_SXM",
+    show_default=True,
+    help="The GPU.",
 )
 @SET
 @click.option(
@@ -93,7 +100,9 @@ def choose(patterns: tuple[str, ...], target: "Target", direct: bool = False) ->
     known = [b for b in all_benchmarks(target) if not direct or b.name in DIRECT]
     for pattern in patterns:
         if not any(_fits(benchmark, pattern) for benchmark in known):
-            raise LockstepError(f"no benchmark {pattern}; lockstep microbench --list has them all")
+            names = {name for benchmark in known for name in (benchmark.group, *benchmark.names)}
+            near = suggestion(pattern, sorted(names)) or "; lockstep microbench --list has them all"
+            raise LockstepError(f"no benchmark {pattern}{near}")
     return [b for b in known if not patterns or any(_fits(b, p) for p in patterns)]
 
 

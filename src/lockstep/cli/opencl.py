@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from lockstep.cli.console import is_taken
+from lockstep.cli.known import GPU_NAME
 from lockstep.cli.opencl_arguments import Given, given, placed, signature
 from lockstep.cli.options import (
     ADVICE,
@@ -54,7 +55,9 @@ _SHOWN = 4  # elements of an array that are printed
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of random input."
 )
-@click.option("--gpu", metavar="NAME", default="HD7770", show_default=True, help="The GPU.")
+@click.option(
+    "--gpu", type=GPU_NAME, metavar="NAME", default="HD7770", show_default=True, help="The GPU."
+)
 @SET
 @click.option(
     "--timing",

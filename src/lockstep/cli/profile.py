@@ -8,6 +8,7 @@ import click
 
 from lockstep.cli.application import ExecutableCommand
 from lockstep.cli.console import console_of
+from lockstep.cli.known import GPU_NAME
 from lockstep.cli.options import MEMORY, QUIET, SET
 from lockstep.cli.parameters import FILE, MemorySize, check_table, condition
 from lockstep.cli.programs import program_options
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
 @click.command(cls=ExecutableCommand)
 @partial(program_options, required=False)
-@click.option("--gpu", metavar="NAME", help="The GPU; default: QV100, or by a program's code.")
+@click.option(
+    "--gpu", type=GPU_NAME, metavar="NAME", help="The GPU; default: QV100, or by a program's code."
+)
 @SET
 @click.option(
     "--level",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lockstep.cli.known import PROGRAM_NAME
 from lockstep.cli.parameters import Dimensions, Size
 from lockstep.errors import LockstepError
 
@@ -43,7 +44,7 @@ def program_options(command: Callable, required: bool = True) -> Callable:
     for option in reversed(_OPTIONS):
         command = option(command)
     metavar = "PROGRAM" if required else "[PROGRAM]"
-    return click.argument("name", metavar=metavar, required=required)(command)
+    return click.argument("name", type=PROGRAM_NAME, metavar=metavar, required=required)(command)
 
 
 class GivenProgram:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from lockstep.cli.application import ExecutableCommand
+from lockstep.cli.group import CommandGroup
+from lockstep.cli.known import GPU_NAME
 from lockstep.cli.options import MEMORY, QUIET, SET
 from lockstep.cli.parameters import FILE, MemorySize, check_writable
 from lockstep.cli.programs import program_options
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 SUFFIX = ".proxy"
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
     """Make proxies: small files that access memory as a program does, but are not the program."""
 
@@ -33,7 +35,9 @@ command.add_command(check, "check")
 
 @command.command(cls=ExecutableCommand)
 @partial(program_options, required=True)
-@click.option("--gpu", metavar="NAME", help="The GPU; default: QV100, or by a program's code.")
+@click.option(
+    "--gpu", type=GPU_NAME, metavar="NAME", help="The GPU; default: QV100, or by a program's code."
+)
 @SET
 @click.option(
     "--output", "-o", type=FILE, required=True, metavar="FILE", help="The proxy, FILE.proxy."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lockstep.cli.console import console_of
+from lockstep.cli.known import GPU_NAME
 from lockstep.cli.options import QUIET, SET
 from lockstep.cli.parameters import FILE, Size, check_table, check_writable
 from lockstep.cli.programs import PROGRAM_INPUT
@@ -40,7 +41,9 @@ NEAREST = 5  # programs that are named
 )
 @click.option("--size", type=Size(), help="Size of a built-in program, e.g. 1e6.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="Of its random input.")
-@click.option("--gpu", metavar="NAME", help="The GPU whose SMs take turns; default: QV100.")
+@click.option(
+    "--gpu", type=GPU_NAME, metavar="NAME", help="The GPU whose SMs take turns; default: QV100."
+)
 @SET
 @click.option("--sets", default="", metavar="NAMES", help="Sets of configurations; default: all.")
 @click.option("--scale", default="1", show_default=True, metavar="SHARE", help="Such as 1/8.")

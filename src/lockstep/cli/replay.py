@@ -4,6 +4,7 @@ import click
 
 from lockstep.cli.application import report
 from lockstep.cli.checks import check_options, tell
+from lockstep.cli.known import GPU_NAME
 from lockstep.cli.options import (
     ADVICE,
     JSON,
@@ -23,7 +24,7 @@ from lockstep.cli.progress import Progress
 
 @click.command()
 @click.argument("directory", type=FILE)
-@click.option("--gpu", metavar="NAME", required=True, help="The GPU.")
+@click.option("--gpu", type=GPU_NAME, metavar="NAME", required=True, help="The GPU.")
 @SET
 @TIMING
 @POLICY

@@ -12,6 +12,7 @@ from lockstep.cli import advice
 from lockstep.cli.application import APPLICATION, ExecutableCommand, choose, run_application
 from lockstep.cli.checks import check_options, tell
 from lockstep.cli.console import console_of, is_taken
+from lockstep.cli.known import GPU_NAME
 from lockstep.cli.options import (
     INTERVAL,
     JSON,
@@ -55,7 +56,9 @@ _TIMED = ("interval", "source", "at_issue", "checkpoint", "resume")
 
 @click.command(cls=ExecutableCommand)
 @program_options
-@click.option("--gpu", metavar="NAME", help="The GPU; default: QV100, or by a program's code.")
+@click.option(
+    "--gpu", type=GPU_NAME, metavar="NAME", help="The GPU; default: QV100, or by a program's code."
+)
 @system_options
 @SET
 @TIMING

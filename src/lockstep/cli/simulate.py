@@ -9,6 +9,7 @@ import click
 
 from lockstep.cli import advice
 from lockstep.cli.console import AS_NEEDED, console_of, is_taken
+from lockstep.cli.known import GPU_NAME
 from lockstep.cli.options import (
     INTERVAL,
     JSON,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 @click.option(
     "--gpu",
     "name",
+    type=GPU_NAME,
     metavar="NAME",
     help="A GPU's name, a TOML file or a configuration of Accel-Sim (its folder, or a file of it); "
     "default: by the trace's binaries.",

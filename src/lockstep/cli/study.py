@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lockstep.cli.console import console_of
+from lockstep.cli.known import GPU_NAME, STUDY_NAME
 from lockstep.cli.options import QUIET, SET
 from lockstep.cli.parameters import FILE, OUTPUT, POSITIVE, check_writable
 from lockstep.cli.simulate import take_all
@@ -20,7 +21,7 @@ PIPE_WIDTH = 160
 
 
 @click.command()
-@click.argument("names", nargs=-1, metavar="STUDY...")
+@click.argument("names", type=STUDY_NAME, nargs=-1, metavar="STUDY...")
 @click.option("--list", "listing", is_flag=True, help="Say what there is; run nothing.")
 @click.option(
     "--size",
@@ -29,7 +30,7 @@ PIPE_WIDTH = 160
     show_default=True,
     help="Of the programs: small ones are for a first look.",
 )
-@click.option("--gpu", metavar="NAME", help="The new GPU; default: the study's own.")
+@click.option("--gpu", type=GPU_NAME, metavar="NAME", help="The new GPU; default: the study's own.")
 @SET
 @click.option(
     "-o",

@@ -9,6 +9,7 @@ import click
 
 from lockstep.cli.application import APPLICATION, ExecutableCommand, choose, is_executable
 from lockstep.cli.convert import bytes_of
+from lockstep.cli.known import GPU_NAME
 from lockstep.cli.options import MEMORY
 from lockstep.cli.parameters import FILE, MemorySize, check_writable
 from lockstep.cli.programs import GivenProgram, program_options
@@ -38,7 +39,9 @@ class Tracer(ExecutableCommand):
 
 @click.command(cls=Tracer)
 @program_options
-@click.option("--gpu", metavar="NAME", help="The GPU; default: QV100, or by a program's code.")
+@click.option(
+    "--gpu", type=GPU_NAME, metavar="NAME", help="The GPU; default: QV100, or by a program's code."
+)
 @click.option(
     "--output",
     "-o",

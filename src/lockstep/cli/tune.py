@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lockstep.cli.console import console_of
+from lockstep.cli.known import GPU_NAME
 from lockstep.cli.parameters import FILE, OUTPUT, check_writable
 from lockstep.cli.simulate import take_all
 from lockstep.report.columns import Column, Kind, table
@@ -23,7 +24,12 @@ ROUNDS = 6
 @click.option(
     "-o", "--output", type=OUTPUT, required=True, help="The GPU file to write; - is stdout."
 )
-@click.option("--base", metavar="GPU", help="Has what no row tells. Default: the device's like.")
+@click.option(
+    "--base",
+    type=GPU_NAME,
+    metavar="GPU",
+    help="Has what no row tells. Default: the device's like.",
+)
 @click.option(
     "--facts", "facts_file", type=FILE, help="Data sheets and counters: TOML, as a GPU file."
 )

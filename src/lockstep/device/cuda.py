@@ -24,7 +24,7 @@ class CompileError(LockstepError):
 
 
 @cache
-def _roots() -> tuple[Path, ...]:
+def roots() -> tuple[Path, ...]:
     """Folders that hold a CUDA toolkit or a part of one: NVIDIA's wheels, then CUDA_HOME."""
     spec = importlib.util.find_spec("nvidia")
     wheels = spec.submodule_search_locations if spec else None
@@ -34,7 +34,7 @@ def _roots() -> tuple[Path, ...]:
 
 
 def _places(pattern: str) -> list[Path]:
-    return [path for root in _roots() for path in sorted(root.glob(pattern))]
+    return [path for root in roots() for path in sorted(root.glob(pattern))]
 
 
 @cache
@@ -53,6 +53,15 @@ def _library() -> ctypes.CDLL:
         if "builtins" not in path.name and "alt" not in path.name:
             return ctypes.CDLL(str(path))
     raise LockstepError(ABSENT)
+
+
+def has_compiler() -> bool:
+    """Whether NVRTC is there; it is loaded."""
+    try:
+        _library()
+    except (LockstepError, OSError):  # or it is there and lacks what it needs
+        return False
+    return True
 
 
 def compile_cuda(

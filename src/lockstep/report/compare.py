@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lockstep.errors import InputError, LockstepError
+from lockstep.errors import InputError, LockstepError, suggestion
 from lockstep.metrics.result import Result
 
 if TYPE_CHECKING:
@@ -192,7 +192,8 @@ def _check(metrics: Sequence[str], tables: list[RunTable]) -> None:
     known = {name for t in tables for runs in t.kernels.values() for m in runs for name in m}
     for metric in metrics:
         if known and metric not in known and metric not in DEFAULT:
-            raise LockstepError(f"no run has the metric {metric}: docs/metrics.md lists them")
+            near = suggestion(metric, sorted(known)) or ": docs/metrics.md lists them"
+            raise LockstepError(f"no run has the metric {metric}{near}")
 
 
 def _total(tables: list[RunTable]) -> ChangedMetric:

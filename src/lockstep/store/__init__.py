@@ -7,8 +7,8 @@ Nothing that is read is believed before its checksum is compared, and a damaged 
 """
 
 from lockstep.store.content import get, put
-from lockstep.store.folder import folder
+from lockstep.store.folder import folder, has_folder
 from lockstep.store.places import KINDS, VARIABLE, Place
 from lockstep.store.survey import clear, survey
 
-__all__ = ["KINDS", "VARIABLE", "Place", "clear", "folder", "get", "put", "survey"]
+__all__ = ["KINDS", "VARIABLE", "Place", "clear", "folder", "get", "has_folder", "put", "survey"]

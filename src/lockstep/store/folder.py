@@ -46,6 +46,11 @@ def folder(kind: str, key: str, make: Callable[[Path], None]) -> Path:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
+def has_folder(kind: str, key: str) -> bool:
+    """Whether :func:`folder` would find what it needs, every file verified."""
+    return any(_verified(place.kind(kind) / file_name(key), f"{kind}/{key}") for place in usable())
+
+
 def _keep(scratch: Path, path: Path, name: str, make: Callable[[Path], None]) -> Path:
     """Make a folder beside its place and move it there; another process may be faster."""
     content = scratch / "content"

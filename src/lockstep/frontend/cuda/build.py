@@ -90,7 +90,13 @@ def _fingerprint() -> str:
     return digest.hexdigest()[:20]
 
 
-def _compiler() -> str:
+def is_built() -> bool:
+    """Whether the libraries are kept, and whole."""
+    return store.has_folder("runtime", _fingerprint())
+
+
+def compiler() -> str:
+    """The C compiler; raises :class:`LockstepError` where there is none."""
     for name in (os.environ.get("CC"), *COMPILERS):
         if name and shutil.which(name):
             return name
@@ -98,17 +104,17 @@ def _compiler() -> str:
 
 
 def _build(folder: Path) -> None:
-    compiler = _compiler()
+    tool = compiler()
     (folder / "calls.h").write_text(c_header())
     (folder / "names.h").write_text(_prefixed())
     core = [*_paths(CORE_SOURCES), "-fvisibility=default", f"-Wl,-soname,{CORE}", "-pthread"]
-    _run(compiler, folder, CORE, core)
+    _run(tool, folder, CORE, core)
     linked = [f"-L{folder}", "-llockstep_gpu", "-Wl,-rpath,$ORIGIN"]
     for version, name in RUNTIMES.items():
-        _run(compiler, folder, name, [*_runtime(folder, version, name), *linked])
+        _run(tool, folder, name, [*_runtime(folder, version, name), *linked])
     unsupported = _unsupported(folder, "driver.h", "driver_unsupported.txt", "gpu_unsupported")
     sources = [*_paths(DRIVER_SOURCES), unsupported, "-ldl", *_per_thread("driver_per_thread.txt")]
-    _run(compiler, folder, DRIVER, [*sources, f"-Wl,-soname,{DRIVER}", *linked])
+    _run(tool, folder, DRIVER, [*sources, f"-Wl,-soname,{DRIVER}", *linked])
     (folder / "libcuda.so").symlink_to(DRIVER)
 
 

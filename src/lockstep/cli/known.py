@@ -1,0 +1,55 @@
+"""Arguments that are names of something that there is, which shells complete."""
+
+from collections.abc import Callable, Iterable
+
+import click
+from click.shell_completion import CompletionItem
+
+
+class KnownName(click.ParamType):
+    """A name that a shell completes, or a file's; who uses it says whether it exists.
+
+    ``known`` is called when a shell asks, and not before: it may import much.
+    """
+
+    def __init__(self, name: str, known: Callable[[], Iterable[str]]):
+        self.name = name
+        self._known = known
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """The names that begin so; files, if a shell finds none of them."""
+        low = incomplete.lower()
+        names = [name for name in self._known() if name.lower().startswith(low)]
+        return [CompletionItem(incomplete, type="file"), *map(CompletionItem, names)]
+
+
+def _gpus() -> Iterable[str]:
+    from lockstep.gpus import library
+
+    return library.names()
+
+
+def _programs() -> Iterable[str]:
+    from lockstep import kernels
+
+    return kernels.names()
+
+
+def _studies() -> Iterable[str]:
+    from lockstep import studies
+
+    return studies.names()
+
+
+def _metrics() -> Iterable[str]:
+    from lockstep.metrics import registry
+
+    return (metric.name for metric in registry.REGISTRY)
+
+
+GPU_NAME = KnownName("gpu", _gpus)
+PROGRAM_NAME = KnownName("program", _programs)
+STUDY_NAME = KnownName("study", _studies)
+METRIC_NAME = KnownName("metric", _metrics)
