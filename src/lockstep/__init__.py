@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lockstep import plot
     from lockstep.advice.advise import advise
     from lockstep.api import gpu, gpu_for, gpu_names, load, save, simulate
     from lockstep.builder import KernelBuilder
@@ -64,6 +65,7 @@ __all__ = [
     "gpu_names",
     "load",
     "local",
+    "plot",
     "save",
     "simulate",
     "study",
@@ -77,6 +79,8 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that ``import lockstep`` costs nothing."""
     if name == "__version__":
         return import_module("lockstep.metrics.manifest").version()
+    if name == "plot":
+        return import_module("lockstep.plot")
     if name not in _HOME:
         raise AttributeError(f"module 'lockstep' has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_HOME[name]), name)

@@ -207,7 +207,7 @@ def test_what_a_picture_shows(gpu):
 def test_a_picture(gpu, tmp_path):
     pytest.importorskip("matplotlib")
     from lockstep.caches.plots import heat_map
-    from lockstep.correlation.plots import write_plot
+    from lockstep.report.pictures import write_plot
 
     table = explored(
         gpu, sweeping().workload(), Sweep(grid((4096, 384), (1, 3), (128, 64)))

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from lockstep import correlation
-from lockstep.correlation import plots
 from lockstep.gpus import spec
 from lockstep.metrics import output
 from lockstep.metrics.result import Result
+from lockstep.report import pictures
 from lockstep.workload import Workload
 
 HARDWARE = """\
@@ -105,7 +105,7 @@ def test_a_page_with_plots(call, hardware, result, tmp_path):
 
 
 def test_without_matplotlib_nothing_is_read_in_vain(call, hardware, monkeypatch):
-    monkeypatch.setattr(plots.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(pictures.importlib.util, "find_spec", lambda name: None)
     done = call("correlate", hardware, "absent.json", "--html", "page.html")
     assert done.exit_code == 2
-    assert done.stderr == f"lockstep: {plots.NO_MATPLOTLIB}\n"
+    assert done.stderr == f"lockstep: {pictures.NO_MATPLOTLIB}\n"

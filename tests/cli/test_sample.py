@@ -110,9 +110,7 @@ def test_other_samplers_and_their_parameters(call, tables, tmp_path):
 def test_a_plan_is_drawn_over_a_column(call, tables, monkeypatch):
     pytest.importorskip("matplotlib")
     figures = []
-    monkeypatch.setattr(
-        "lockstep.correlation.plots.write_plot", lambda *given: figures.append(given)
-    )
+    monkeypatch.setattr("lockstep.report.pictures.write_plot", lambda *given: figures.append(given))
     arguments = ("sample", "full.parquet", "--error", "2%", "--plot", "p.svg")
     assert call(*arguments, "--over", "grid_x").exit_code == 0
     launches = figures[0][0].axes[0].collections[0].get_offsets()

@@ -193,9 +193,7 @@ def test_a_real_run_end_to_end(trace, tmp_path):
 def test_ipc_over_time_is_drawn(call, repository, monkeypatch):
     pytest.importorskip("matplotlib")
     figures = []
-    monkeypatch.setattr(
-        "lockstep.correlation.plots.write_plot", lambda *given: figures.append(given)
-    )
+    monkeypatch.setattr("lockstep.report.pictures.write_plot", lambda *given: figures.append(given))
     trace = repository / "examples" / "gemm.lst"
     done = call("simulate", trace, *QV100, "--json", "a.json", "--plot", "ipc.svg")
     assert done.exit_code == 0, done.output

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lockstep.correlation import plots
+from lockstep.report import pictures
 from lockstep.studies import find, library
 from lockstep.studies.description import Program
 
@@ -78,10 +78,10 @@ def test_plots_are_drawn(call, tiny, tmp_path):
 
 
 def test_without_matplotlib_nothing_is_run(call, tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr(plots.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(pictures.importlib.util, "find_spec", lambda name: None)
     done = call("study", "tiny", "-o", "out")
     assert done.exit_code == 2
-    assert done.stderr == f"lockstep: {plots.NO_MATPLOTLIB}\n"
+    assert done.stderr == f"lockstep: {pictures.NO_MATPLOTLIB}\n"
     assert not (tmp_path / "out").exists()
 
 

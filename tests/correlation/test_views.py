@@ -11,9 +11,10 @@ from correlation.samples import LOADS, NSIGHT
 from lockstep.correlation import correlate, page, plots
 from lockstep.correlation.report import percent, views
 from lockstep.errors import LockstepError
+from lockstep.report import pictures
 
 needs_matplotlib = pytest.mark.skipif(
-    not plots.importlib.util.find_spec("matplotlib"), reason="needs matplotlib"
+    not pictures.importlib.util.find_spec("matplotlib"), reason="needs matplotlib"
 )
 
 
@@ -80,8 +81,36 @@ def test_plots_are_pictures_of_each_counter(correlation, tmp_path):
 
 @needs_matplotlib
 def test_the_same_rows_make_the_same_picture(correlation):
-    first, second = (plots.drawn(plots.scatter(correlation, LOADS), "svg") for _ in range(2))
+    first, second = (pictures.drawn(plots.scatter(correlation, LOADS), "svg") for _ in range(2))
     assert first == second
+
+
+@needs_matplotlib
+def test_points_are_the_rows_of_the_correlation_or_of_its_table(correlation):
+    for metric in correlation.metrics:
+        rows = [r for r in correlation.rows if metric in r.hardware and metric in r.ours]
+        for source in (correlation, correlation.table):
+            marks = plots.scatter(source, metric).axes[0].lines[1]
+            expected = [(r.hardware[metric], r.ours[metric]) for r in rows]
+            assert list(zip(marks.get_xdata(), marks.get_ydata())) == expected
+            errors = plots.residuals(source, metric).axes[0].lines[1].get_ydata()
+            assert list(errors) == [100 * r.error(metric) for r in rows]
+    first = plots.scatter(correlation).axes[0]
+    assert first.get_title().startswith(correlation.metrics[0])
+    assert [text.get_text() for text in first.texts] == ["add", "scale<float,4>"]  # worst first
+
+
+@needs_matplotlib
+def test_what_is_no_correlation_is_refused(correlation):
+    with pytest.raises(LockstepError, match="no counter of this correlation is named 'cycels'"):
+        plots.scatter(correlation, "cycels")
+    for wrong, lack in (
+        (correlation.table[["kernel"]], "no column program"),
+        (correlation.table.iloc[:0], "no rows"),
+        (None, "no column program"),
+    ):
+        with pytest.raises(LockstepError, match=f"neither a correlation nor its table.*{lack}"):
+            plots.residuals(wrong)
 
 
 @needs_matplotlib
@@ -100,7 +129,7 @@ def test_the_page_needs_nothing_else_and_escapes_names(file, result_file, tmp_pa
 
 
 def test_without_matplotlib_it_is_said_how_to_get_it(correlation, tmp_path, monkeypatch):
-    monkeypatch.setattr(plots.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(pictures.importlib.util, "find_spec", lambda name: None)
     for write in (
         lambda: plots.write_plots(correlation, tmp_path / "plots"),
         lambda: page.write_page(correlation, tmp_path / "page.html", "title", None),

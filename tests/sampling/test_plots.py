@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from lockstep.correlation.plots import write_plot
 from lockstep.errors import LockstepError
+from lockstep.report.pictures import write_plot
 from lockstep.sampling import Plan
 from lockstep.sampling.inside import Trajectory
 from lockstep.sampling.inside.stability import Stability

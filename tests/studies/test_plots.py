@@ -6,8 +6,8 @@ import xml.etree.ElementTree
 
 import pytest
 
-from lockstep.correlation import plots as drawing
 from lockstep.errors import LockstepError
+from lockstep.report import pictures as drawing
 from lockstep.studies import plots
 from lockstep.studies.description import Bar, Chart
 

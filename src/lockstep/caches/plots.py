@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from lockstep.correlation.plots import new_figure
+from lockstep.report.pictures import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

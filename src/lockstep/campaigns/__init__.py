@@ -2,7 +2,7 @@
 
 Read ``point.py`` and ``evaluators.py``: what a point is and what comes of it; ``attempts.py``,
 ``pool.py`` and ``executors.py``: where that happens; ``journal.py``: what is kept;
-``runner.py``: the whole; then ``description.py``, points from TOML, and ``plots.py``.
+``runner.py``: the whole; then ``description.py``, points from TOML.
 """
 
 from lockstep.campaigns.attempts import Attempt
@@ -10,7 +10,6 @@ from lockstep.campaigns.description import read_points
 from lockstep.campaigns.evaluators import evaluate
 from lockstep.campaigns.executors import EXECUTORS, PointExecutor, executor
 from lockstep.campaigns.journal import PointJournal
-from lockstep.campaigns.plots import plot
 from lockstep.campaigns.point import SweepPoint, code_digest
 from lockstep.campaigns.runner import Campaign, CampaignPoint, CampaignState, campaign, evaluated
 
@@ -28,6 +27,5 @@ __all__ = [
     "evaluate",
     "evaluated",
     "executor",
-    "plot",
     "read_points",
 ]

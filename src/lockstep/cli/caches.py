@@ -165,7 +165,7 @@ class CacheLook:
             write_table(self._output, table)
         if self._plot:
             from lockstep.caches.plots import heat_map
-            from lockstep.correlation.plots import write_plot
+            from lockstep.report.pictures import write_plot
 
             level = "l2" if any(self._options[f"l2_{each}"] for each in _SIZES) else "l1"
             write_plot(heat_map(table, level), self._plot)

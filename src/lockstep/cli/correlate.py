@@ -63,14 +63,16 @@ def command(
     column of programs or kernels and counters under Nsight's names, perhaps .xz or .gz. A RESULT
     is a file that --json wrote or a folder of --out; NAME= says which program of HARDWARE it is.
     """
-    from lockstep.correlation import plots, read_hardware
+    from lockstep.correlation import read_hardware
     from lockstep.correlation.comparison import correlate_read
 
     check_writable(json_file)
     check_writable(page)
     check_writable(folder, directory=True)
     if page or folder:
-        plots.check_matplotlib()
+        from lockstep.report.pictures import check_matplotlib
+
+        check_matplotlib()
     measured = read_hardware(hardware, dict(condition(text) for text in conditions))
     correlation = correlate_read(
         measured, [_result(text) for text in results], metrics, group_by or "launch", min_cycles

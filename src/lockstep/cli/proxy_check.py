@@ -72,7 +72,7 @@ def command(
 
     check_table(output)
     if plot:
-        from lockstep.correlation.plots import check_plot
+        from lockstep.report.pictures import check_plot
 
         check_writable(plot)
         check_plot(plot)
@@ -84,8 +84,8 @@ def command(
 
             write_table(output, found.rows)
         if plot:
-            from lockstep.correlation.plots import write_plot
             from lockstep.proxies.plots import against_original
+            from lockstep.report.pictures import write_plot
 
             write_plot(against_original(found.rows), plot)
         if not quiet:

@@ -182,7 +182,7 @@ def go_on(
 
 def draw_plan(plan: "Plan", table: "LaunchTable", over: str | None, path: Path) -> None:
     """The plot of a plan: times cumulated, or over a column of the table."""
-    from lockstep.correlation.plots import write_plot
+    from lockstep.report.pictures import write_plot
     from lockstep.sampling.plots import cumulated, strata
 
     if over is None:
@@ -270,7 +270,7 @@ def show_comparison(
     if csv_file:
         output.write_csv(csv_file, found)
     if plot:
-        from lockstep.correlation.plots import write_plot
+        from lockstep.report.pictures import write_plot
         from lockstep.sampling.plots import error_over_speedup
 
         write_plot(error_over_speedup(found), plot)

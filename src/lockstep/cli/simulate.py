@@ -149,7 +149,7 @@ def command(
 
 def looking_on(plot: Path) -> "Trajectory":
     """What looks at IPC for a plot; raises before a long run if none could be drawn after it."""
-    from lockstep.correlation.plots import check_plot
+    from lockstep.report.pictures import check_plot
     from lockstep.sampling.inside import Trajectory
 
     check_writable(plot)
@@ -159,7 +159,7 @@ def looking_on(plot: Path) -> "Trajectory":
 
 def draw_ipc(trajectory: "Trajectory", result: "Result", plot: Path) -> None:
     """IPC over the time of the kernel that took longest."""
-    from lockstep.correlation.plots import write_plot
+    from lockstep.report.pictures import write_plot
     from lockstep.sampling.plots import ipc_over_time
 
     longest = max(result.run.kernels, key=lambda run: run.cycles, default=None)

@@ -60,7 +60,7 @@ def command(
     them. Those of OpenCL programs need --binaries; `all` leaves them out without it.
     """
     from lockstep import studies
-    from lockstep.correlation.plots import check_matplotlib
+    from lockstep.report.pictures import check_matplotlib
     from lockstep.studies import report
     from lockstep.validation import document as tables
 

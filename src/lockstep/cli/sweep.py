@@ -91,8 +91,8 @@ def _check_plots(points: "list[SweepPoint]", plots: tuple[tuple[str, str], ...])
     """Raise before a long run if a plot could not be drawn after it."""
     if not plots:
         return
-    from lockstep.correlation.plots import check_matplotlib
     from lockstep.errors import LockstepError, unknown
+    from lockstep.report.pictures import check_matplotlib
 
     check_matplotlib()
     known = list(dict.fromkeys(name for point in points for name in point.facts))
@@ -104,10 +104,12 @@ def _check_plots(points: "list[SweepPoint]", plots: tuple[tuple[str, str], ...])
 def _draw(table: "pandas.DataFrame", plots: tuple[tuple[str, str], ...], out: Path) -> None:
     """Each plot as ``TABLE-PARAMETER-METRIC.png`` and ``.svg``."""
     for parameter, metric in plots:
-        from lockstep.campaigns import plot
-        from lockstep.correlation.plots import write_figure
+        from lockstep import plot
+        from lockstep.report.pictures import write_figure
 
-        write_figure(plot(table, parameter, metric), out.parent, f"{out.stem}-{parameter}-{metric}")
+        write_figure(
+            plot.sweep(table, parameter, metric), out.parent, f"{out.stem}-{parameter}-{metric}"
+        )
 
 
 def _tell(table: "pandas.DataFrame", points: int, out: Path) -> None:

@@ -6,10 +6,11 @@ from html import escape
 from pathlib import Path
 
 from lockstep.correlation.comparison import Correlation
-from lockstep.correlation.plots import PLOTS, check_matplotlib, drawable, drawn
+from lockstep.correlation.plots import PLOTS, drawable
 from lockstep.correlation.report import ROWS, STATISTICS, headline, statistics_cells, worst_cells
 from lockstep.metrics import manifest, output
 from lockstep.report.columns import Column, Kind
+from lockstep.report.pictures import check_matplotlib, drawn
 
 _STYLE = """
 body { font: 14px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em }

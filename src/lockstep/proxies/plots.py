@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from lockstep.correlation.plots import new_figure
 from lockstep.proxies.agreement import RATE
+from lockstep.report.pictures import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,6 +13,7 @@ from lockstep.metrics.facts import dram_peak
 from lockstep.metrics.result import Result
 
 LEVELS = ("L1", "L2", "DRAM")
+_ISSUED = "sm__inst_executed.sum"
 _SECTORS = {"L1": "sim__l1_sectors.sum", "L2": "lts__t_sectors_srcunit_tex.sum"}
 _DRAM_BYTES = ("dram__bytes_read.sum", "dram__bytes_write.sum")
 
@@ -40,6 +41,11 @@ class Roofline(NamedTuple):
     points: list[RooflinePoint]
 
 
+def needed() -> tuple[str, ...]:
+    """The metrics by which intensities are told."""
+    return (_ISSUED, *_SECTORS.values(), *_DRAM_BYTES)
+
+
 def roofline(result: Result) -> Roofline:
     """The roofline of a result: a point a kernel that issued anything."""
     points = []
@@ -52,7 +58,7 @@ def roofline(result: Result) -> Roofline:
 
 def intensities(metrics: dict[str, float], gpu: GPU) -> dict[str, float]:
     """Warp instructions a sector, by level."""
-    instructions = metrics["sm__inst_executed.sum"]
+    instructions = metrics[_ISSUED]
     sectors = {level: metrics[name] for level, name in _SECTORS.items()}
     sectors["DRAM"] = sum(metrics[name] for name in _DRAM_BYTES) / gpu.l2.sector_bytes
     return {level: instructions / n if n else math.nan for level, n in sectors.items()}

@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lockstep.correlation.plots import new_figure, write_figure
+from lockstep.report.pictures import new_figure, write_figure
 from lockstep.studies.description import Chart, OutcomeView
 
 if TYPE_CHECKING:

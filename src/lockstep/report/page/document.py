@@ -27,7 +27,7 @@ SERIES = {
     "DRAM, % of peak": "sim__sol_dram.pct",
     "crossbar, % of peak": "sim__sol_crossbar.pct",
 }
-_STALL = "sim__scheduler_"
+STALL = "sim__scheduler_"  # metrics of what schedulers did begin so
 _LIMIT = "sim__sol_"
 
 
@@ -155,13 +155,13 @@ def _series(result: Result) -> dict[str, Any]:
     rows = result.intervals
     step = max(1, math.ceil(len(rows) / INTERVALS))
     kept = rows[::step]
-    stalls = [n for n in (kept[0] if kept else ()) if n.startswith(_STALL)]
+    stalls = [n for n in (kept[0] if kept else ()) if n.startswith(STALL)]
     stalls = [n for n in stalls if any(row[n] > 0 for row in kept)]
     return {
         "start": [row["start"] for row in kept],
         "every": step,
         "stalls": {
-            n.removeprefix(_STALL).removesuffix(".pct").replace("_", " "): _column(kept, n)
+            n.removeprefix(STALL).removesuffix(".pct").replace("_", " "): _column(kept, n)
             for n in stalls
         },
         "lines": {title: _column(kept, name) for title, name in SERIES.items() if kept},

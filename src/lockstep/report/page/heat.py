@@ -7,6 +7,8 @@ import numpy as np
 from lockstep.metrics.result import Result
 from lockstep.report.terms import terms
 
+MAPS = ("active", "issue", "dram")
+"""What the maps are of, in their order: cycles with work, issued instructions, busy channels."""
 KERNELS = 200  # columns at most, those with most cycles, in the order of launches
 
 

@@ -1,10 +1,13 @@
 """One parameter against one metric, by matplotlib, which is an extra: ``lockstep-gpu[plots]``."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lockstep.campaigns.runner import DIGEST, ERROR
-from lockstep.correlation.plots import new_figure
 from lockstep.errors import LockstepError, unknown
+from lockstep.gpus import fields
+from lockstep.metrics.result import Result
+from lockstep.report.pictures import new_figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,13 +26,17 @@ def facts_of(table: "pandas.DataFrame") -> list[str]:
     return names[: names.index(DIGEST)] if DIGEST in names else names
 
 
-def plot(table: "pandas.DataFrame", parameter: str, metric: str) -> "Figure":
+def sweep(
+    source: "pandas.DataFrame | Sequence[Result]", parameter: str, metric: str = "cycles"
+) -> "Figure":
     """A metric over a parameter: a line for each combination of the others.
 
-    ``table``: of a campaign. Of seeds the mean is drawn, with a bar from the least to the greatest
-    value. Rows without the metric, such as failed ones, are left out. Raises
-    :class:`LockstepError` if there is nothing to draw.
+    ``source``: the table of a campaign, or results of the same program on GPUs that differ, whose
+    parameters are their dotted names, such as ``sm.count``. Of seeds the mean is drawn, with a bar
+    from the least to the greatest value. Rows without the metric, such as failed ones, are left
+    out. Raises :class:`LockstepError` if there is nothing to draw.
     """
+    table = _table(source, parameter)
     facts = facts_of(table)
     if parameter not in facts:
         raise LockstepError(unknown("parameter of these points", parameter, facts))
@@ -59,6 +66,30 @@ def plot(table: "pandas.DataFrame", parameter: str, metric: str) -> "Figure":
     if keys:
         axes.legend(fontsize=7)
     return figure
+
+
+def _table(source: "pandas.DataFrame | Sequence[Result]", parameter: str) -> "pandas.DataFrame":
+    """The table of a campaign, or what it would have been for these results."""
+    import pandas
+
+    if isinstance(source, pandas.DataFrame):
+        return source
+    results = list(source) if isinstance(source, Sequence) else [source]
+    if not results or not all(isinstance(result, Result) for result in results):
+        raise LockstepError(
+            "nothing to draw a sweep of: expected the table of a campaign, or a list of results"
+        )
+    return pandas.DataFrame([_row(result, parameter) for result in results])
+
+
+def _row(result: Result, parameter: str) -> dict[str, object]:
+    facts: dict[str, object] = {"workload": result.workload.name, "seed": result.seed}
+    if parameter not in facts:
+        described = fields.flatten(result.gpu)
+        if parameter not in described:
+            raise LockstepError(unknown("parameter", parameter, described))
+        facts[parameter] = described[parameter]
+    return facts | {DIGEST: result.hash, ERROR: ""} | result.total
 
 
 def _keys(rows: "pandas.DataFrame", facts: list[str], parameter: str) -> list[str]:

@@ -5,8 +5,8 @@ import math
 import pandas
 import pytest
 
-from lockstep.campaigns import plot
 from lockstep.errors import LockstepError
+from lockstep.plot import sweep
 
 pytest.importorskip("matplotlib")
 
@@ -24,7 +24,7 @@ def table():
 
 
 def test_each_combination_of_the_others_is_a_line_of_means(table):
-    [axes] = plot(table, "size", "cycles").axes
+    [axes] = sweep(table, "size", "cycles").axes
     lines = [bars.lines[0] for bars in axes.containers]
     assert [list(line.get_xdata()) for line in lines] == [[2, 4, 16], [2, 4]]
     assert list(lines[0].get_ydata()) == [205, 405, 1605]
@@ -34,7 +34,7 @@ def test_each_combination_of_the_others_is_a_line_of_means(table):
 
 
 def test_texts_stand_side_by_side(table):
-    [axes] = plot(table, "workload", "cycles").axes
+    [axes] = sweep(table, "workload", "cycles").axes
     assert [text.get_text() for text in axes.get_xticklabels()] == ["a", "b"]
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
     assert labels == ["size 2, ways 1", "size 4, ways 2", "size 16, ways 8"]
@@ -50,9 +50,9 @@ def test_texts_stand_side_by_side(table):
 )
 def test_what_is_not_there_is_not_drawn(table, parameter, metric, problem):
     with pytest.raises(LockstepError, match=problem):
-        plot(table, parameter, metric)
+        sweep(table, parameter, metric)
 
 
 def test_without_a_value_there_is_nothing_to_draw(table):
     with pytest.raises(LockstepError, match="no point has size and cycles"):
-        plot(table[table["error"] != ""], "size", "cycles")
+        sweep(table[table["error"] != ""], "size", "cycles")
