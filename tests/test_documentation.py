@@ -3,7 +3,9 @@
 ``python`` blocks of a page run one after the other in one namespace, unless they import what is
 not installed (matplotlib is an extra). Of a ``console`` block, the commands after ``$`` run,
 and what they print must be what stands there; ``...`` stands for any text. Both run in a directory
-with a copy of ``examples/``. A block after a comment that begins with "not run" is only read.
+with a copy of ``examples/``. A block after a comment that begins with "not run" is only read, one
+after "file: NAME" is written into that file. What a page draws there and ``docs/pictures`` has is
+compared with it.
 """
 
 import ast
@@ -13,6 +15,7 @@ import re
 import runpy
 import shlex
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -36,6 +39,7 @@ class Block(NamedTuple):
     text: str
     line: int
     runs: bool
+    file: str = ""  # that the block is written into
 
     def __str__(self) -> str:
         """The id of a test."""
@@ -48,8 +52,10 @@ def blocks(page: Path) -> list[Block]:
     for match in re.finditer(r"^(```+)(\w*)\n(.*?)^\1$", text, re.MULTILINE | re.DOTALL):
         before = text[: match.start()].rstrip().rsplit("\n\n", 1)[-1]
         line = text.count("\n", 0, match.start(3)) + 1
-        runs = not before.splitlines()[-1].startswith("<!-- not run")
-        found.append(Block(match[2], match[3], line, runs))
+        comment = before.splitlines()[-1] if before else ""
+        runs = not comment.startswith("<!-- not run")
+        file = re.fullmatch(r"<!-- file: (\S+) -->", comment)
+        found.append(Block(match[2], match[3], line, runs, file[1] if file else ""))
     return found
 
 
@@ -61,18 +67,26 @@ def commands(block: Block) -> list[tuple[str, str]]:
     return [(p.partition("\n")[0], p.partition("\n")[2]) for p in joined]
 
 
-def run(command: str, capsys) -> str:
+def run(command: str, capfd) -> str:
     """What a command prints; it must succeed."""
     program, *arguments = shlex.split(command)
     if program == "lockstep":
+        capfd.readouterr()
         result = CliRunner().invoke(main, arguments)
         assert result.exit_code == 0, f"{command}\n{result.output}\n{result.exception}"
+        if "./" in command:  # a program writes by itself; what is said of it is beside that
+            return capfd.readouterr().out + result.stderr
         return result.stdout
+    if program == "nvcc":
+        subprocess.run([program, *arguments], check=True)
+        return ""
     assert program == "python", f"{command}: not a program that the documentation may run"
-    capsys.readouterr()
+    capfd.readouterr()
     arguments = arguments[1:] if arguments[0] == "-m" else arguments
-    runpy.run_path(arguments[0], run_name="__main__")
-    return capsys.readouterr().out
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(Path.cwd()))  # as Python does for a script
+        runpy.run_path(arguments[0], run_name="__main__")
+    return capfd.readouterr().out
 
 
 def matches(shown: str, printed: str) -> bool:
@@ -106,22 +120,60 @@ def workplace(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_examples_of_a_page_run(name, workplace, capsys):
+def test_the_examples_of_a_page_run(name, workplace, capfd):
     namespace = {"__name__": "documentation"}
-    for block in blocks(ROOT / name):
+    found = blocks(ROOT / name)
+    if any(re.search(r"^from lockstep import .*\bplot\b", b.text, re.MULTILINE) for b in found):
+        pytest.importorskip("matplotlib")
+    for block in found:
         if not block.runs:
             continue
-        if block.language == "python":
+        if block.file:
+            path = workplace / block.file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.text)
+        elif block.language == "python":
             code = compile("\n" * (block.line - 1) + block.text, ROOT / name, "exec")
             if not missing_modules(block.text):
                 exec(code, namespace)
         elif block.language == "console":
-            for command, shown in commands(block):
-                if command.split()[0] in NOT_PYTHON:
+            parts = commands(block)
+            if any(command.startswith("nvcc ") for command, _ in parts) and not can_build():
+                continue
+            for command, shown in parts:
+                if command.split()[0] in NOT_PYTHON or lacks_modules(command, workplace):
                     continue
-                printed = run(command, capsys)
+                printed = run(command, capfd)
                 place = f"{name}, line {block.line}"
                 assert matches(shown, printed), f"{place}: {command} prints\n{printed}"
+    check_pictures(name, workplace)
+
+
+def can_build() -> bool:
+    """Whether there is what CUDA programs are built and run with."""
+    return all(map(shutil.which, ("nvcc", "g++", "cc")))
+
+
+def lacks_modules(command: str, workplace: Path) -> bool:
+    """Whether a command is a script that the page has, which imports what is not installed."""
+    words = shlex.split(command)
+    scripts = [workplace / w for w in words if w.endswith(".py") and (workplace / w).is_file()]
+    return any(missing_modules(script.read_text()) for script in scripts)
+
+
+def check_pictures(name: str, workplace: Path) -> None:
+    """The gallery shows what its lines draw; versions of matplotlib place it otherwise."""
+    if name != "docs/gallery.md":
+        return
+    drawn = {path.name: picture_texts(path) for path in workplace.glob("*.svg")}
+    shown = {path.name: picture_texts(path) for path in ROOT.glob("docs/pictures/*.svg")}
+    assert drawn == shown, "renew them: python scripts/gallery.py docs/pictures"
+
+
+def picture_texts(path: Path) -> list[str]:
+    """The texts in a picture, and how many marks and lines it has."""
+    text = path.read_text(encoding="utf-8")
+    return [*re.findall(r"<text[^>]*>([^<]*)</text>", text), str(text.count("<use "))]
 
 
 @pytest.mark.parametrize("notebook", sorted(ROOT.glob("docs/*.ipynb")), ids=lambda p: p.name)
