@@ -182,7 +182,6 @@ def test_the_cells_of_a_notebook_run(notebook, workplace):
     namespace = {"__name__": "__main__"}
     for number, cell in enumerate(cells):
         if cell["cell_type"] == "code":
-            assert cell["outputs"] == [], f"cell {number}: outputs are not committed"
             exec(compile("".join(cell["source"]), f"cell {number}", "exec"), namespace)
 
 

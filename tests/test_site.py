@@ -99,9 +99,7 @@ def test_every_public_name_is_in_the_reference(code):
 def test_roles_of_docstrings_become_code(code):
     pytest.importorskip("griffe")
     markdown = code("docstrings").markdown
-    text = (
-        "Raises :class:`~lockstep.errors.InputError`, see :func:`run` and :attr:`.Result.kernels`::"
-    )
+    text = "Raises :class:`~lockstep.errors.InputError`, see :func:`run`, :attr:`.Result.gpu`::"
     assert markdown(text) == "Raises `InputError`, see `run`, `Result.gpu`:"
     assert markdown(":meth:`the result <lockstep.run>`") == "`the result`"
 

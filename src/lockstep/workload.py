@@ -16,6 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
+from lockstep import notebook
 from lockstep.host_calls import HostCommand, MemoryCopy
 from lockstep.isa.instruction import INSTRUCTION, WARP_SIZE
 from lockstep.names import demangled
@@ -295,6 +296,23 @@ class Kernel:
         return demangled(self.name)
 
     @property
+    def row(self) -> dict[str, object]:
+        """What notebooks show of it."""
+        return {
+            "id": self.id,
+            "kernel": self.title,
+            "grid": self.grid,
+            "block": self.block,
+            "registers": self.registers,
+            "shared, B": self.shared_bytes,
+            "stream": self.stream,
+        }
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return notebook.facts(self.title, self.row)
+
+    @property
     def n_ctas(self) -> int:
         """Thread blocks in the grid."""
         return self.grid[0] * self.grid[1] * self.grid[2]
@@ -392,6 +410,13 @@ class Workload:
     path: str = ""  # where it was read from
     gpu: str = ""  # name of the GPU that it was recorded on, if that is known
     points: str = ""  # of live points
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return notebook.rows(
+            f"{self.name}: {len(self.kernels):,} kernels",
+            [kernel.row for kernel in self.kernels],
+        )
 
     @cached_property
     def digest(self) -> str:

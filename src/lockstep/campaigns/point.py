@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lockstep import api, kernels
+from lockstep import api, kernels, notebook
 from lockstep.errors import InputError, LockstepError
 from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
@@ -66,6 +66,10 @@ class SweepPoint:
         named = " ".join((self.workload, *self.arguments))
         head = {"workload": named, "size": self._size(), "gpu": self.gpu}
         return head | dict(self.changes) | {"seed": self.seed, "timing": self.timing}
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return notebook.facts(f"{self.workload} on {self.gpu}", self.facts)
 
     @property
     def digest(self) -> str:

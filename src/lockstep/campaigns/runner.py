@@ -6,6 +6,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
+from lockstep import notebook
 from lockstep.campaigns.attempts import Attempt, Evaluate
 from lockstep.campaigns.evaluators import evaluate
 from lockstep.campaigns.executors import PointExecutor, executor
@@ -114,6 +115,14 @@ class Campaign:
 
     def __exit__(self, *_: object) -> None:
         self._journal.close()
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        known = [self.outcome(number) for number in range(len(self._points))]
+        done = [attempt for attempt in known if attempt is not None]
+        failed = sum(bool(attempt.error) for attempt in done)
+        counts = {"points": len(known), "known": len(done), "failed": failed}
+        return notebook.facts("Campaign", counts)
 
     def outcome(self, number: int) -> Attempt | None:
         """What came of a point, if that is known."""

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from lockstep import notebook
 from lockstep.correlation.hardware import read_hardware
 from lockstep.correlation.kernels import full_name
 from lockstep.correlation.launches import CYCLES, TIMES, Launch, is_rate, is_sum, together
@@ -75,6 +76,13 @@ class Correlation:
             ours = [r.ours[metric] for r in rows]
             found[metric] = Statistics.of(ours, [r.hardware[metric] for r in rows])
         return found
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        pairs = f"{len(self.matching.pairs):,} of {self.matching.hardware:,} measured launches"
+        return notebook.rows(
+            f"{pairs} compared", [{"metric": m, **s.row} for m, s in self.statistics.items()]
+        )
 
     @property
     def coverage(self) -> dict[str, float]:

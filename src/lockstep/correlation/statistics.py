@@ -6,6 +6,10 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from lockstep import notebook
+
+_ERRORS = ("mape", "median", "p90", "worst", "bias", "nrmse")
+
 
 def relative_error(ours: float, measured: float) -> float:
     """Of the measured number: 0.1 is 10 % too much. Of a measured 0: 0 if ours is 0, else 1."""
@@ -32,6 +36,16 @@ class Statistics:
     bias: float
     nrmse: float
     pearson: float
+
+    @property
+    def row(self) -> dict[str, object]:
+        """What notebooks show of it; errors in percent."""
+        errors = {f"{name}, %": 100 * getattr(self, name) for name in _ERRORS}
+        return {"rows": self.count, **errors, "r": self.pearson}
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return notebook.facts("Errors", self.row)
 
     @classmethod
     def of(cls, ours: Sequence[float], measured: Sequence[float]) -> "Statistics":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
+from lockstep import notebook
 from lockstep.api import gpu as find_gpu
 from lockstep.device import allocation, launching, ptx
 from lockstep.device.array import DeviceArray
@@ -140,6 +141,11 @@ class Device:
     def __repr__(self) -> str:
         how = "timed" if self.timing else "functional"
         return f"<Device {self.gpu.name}, {how}, {self._launched} launches>"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        values = {"timing": bool(self.timing), "launches": self._launched}
+        return notebook.facts(f"Device {self.gpu.name}", values)
 
     @property
     def recording(self) -> Recording:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from lockstep import notebook
 from lockstep.device.arguments import Parameter
 from lockstep.device.owner import OwningDevice
 from lockstep.device.treatment import Treatment
@@ -86,6 +87,15 @@ class Launch:
         stream = f" in stream {self.stream}" if self.stream else ""
         name = short_name(self.kernel.name)
         return f"<Launch {self.id}: {name}[{shape.grid}, {shape.block}]{stream}, {state}>"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        shape, run = self.geometry, self.run
+        values = {"grid": shape.grid, "block": shape.block, "stream": self.stream}
+        known = None if run is None else run.cycles
+        error = None if self.error is None else str(self.error)
+        title = f"Launch {self.id} of {short_name(self.kernel.name)}"
+        return notebook.facts(title, {**values, "cycles": known, "failed": error})
 
     @property
     def cycles(self) -> int:

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from lockstep import notebook
 from lockstep.device.arguments import Parameter, pack
 from lockstep.device.array import DeviceArray
 from lockstep.device.cluster import Triple
@@ -71,6 +72,11 @@ class Module(ABC):
     def __repr__(self) -> str:
         shown = [short_name(name) for name in self.entries[: SHOWN_NAMES + 1]]
         return f"<Module {self.name}, {self.code}: {_some(shown)}>"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        kernels = [{"kernel": short_name(name)} for name in self.entries]
+        return notebook.rows(f"{self.name}, {self.code}", kernels)
 
     @property
     @abstractmethod
@@ -143,6 +149,12 @@ class Kernel(ABC):
         if title == self.name:  # no types of parameters are in it
             title += f"({', '.join(p.type for p in self.parameters)})"
         return f"<Kernel {title} of {self.module.name}, {self.module.code}>"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        types = ", ".join(p.type for p in self.parameters)
+        values = {"module": self.module.name, "code": self.module.code, "parameters": types}
+        return notebook.facts(self.title, values)
 
     @abstractmethod
     def translate(self, recording: Recording) -> Program:

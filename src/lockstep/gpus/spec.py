@@ -10,6 +10,7 @@ from typing import Annotated
 
 from msgspec import Meta, field
 
+from lockstep import notebook
 from lockstep.gpus import choices
 from lockstep.gpus.cu import CU, VMU
 from lockstep.gpus.host import Host
@@ -309,3 +310,16 @@ class GPU(Spec, frozen=True, kw_only=True):
     dram: Dram
     host: Host = Host()
     ideal: Ideal = Ideal()
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        values = {
+            "model of": self.description,
+            "SMs": self.sm.count,
+            "clock, MHz": self.clock_mhz,
+            "L1, B": self.l1.bytes,
+            "DRAM": f"{self.dram.channels} channels of {self.dram.standard}",
+            "binaries": [f"sm_{a}" for a in self.architectures],
+            "validated against": "; ".join(self.validated) or "nothing yet",
+        }
+        return notebook.facts(self.name, values)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lockstep import notebook
 from lockstep.errors import LockstepError, WorkloadError
 
 
@@ -60,6 +61,11 @@ class BuiltinKernel:
     arch: str  # the oldest architecture that has the instructions
     folder: Path
     _run: Run
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        values = {"size": self.size, "counts": self.unit, "architecture": self.arch}
+        return notebook.facts(f"{self.name}: {self.summary}", values)
 
     @property
     def ptx(self) -> Path:

@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from lockstep import notebook
 from lockstep.errors import LockstepError
 from lockstep.sampling.extras import scipy_stats
 from lockstep.sampling.plan import Plan
@@ -48,6 +49,12 @@ class Estimate(NamedTuple):
     high: float
     confidence: float
     parts: pd.DataFrame
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        interval = (self.low, self.high) if self.bounded else None
+        values = {"total": self.total, "interval": interval, "confidence": self.confidence}
+        return notebook.facts("Estimate", {**values, "strata": len(self.parts)})
 
     @property
     def bounded(self) -> bool:

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from lockstep import notebook
 from lockstep.errors import InputError, LockstepError
 from lockstep.metrics import output
 from lockstep.sampling.documents import read_document
@@ -93,6 +94,15 @@ class Plan:
         return (
             f"<Plan by {self.sampler}: {len(self.chosen)} of {len(self)} launches, "
             f"{self.stratum.max() + 1} strata>"
+        )
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        chosen = np.bincount(self.stratum[self.chosen], minlength=len(self.sizes))
+        pairs = zip(self.sizes.tolist(), chosen.tolist())
+        return notebook.rows(
+            repr(self)[1:-1],
+            [{"stratum": n, "launches": a, "simulated": b} for n, (a, b) in enumerate(pairs)],
         )
 
     @property

@@ -10,6 +10,7 @@ from typing import Self
 
 import numpy as np
 
+from lockstep import notebook
 from lockstep.api import is_tracefile_name
 from lockstep.device import Device, Launch
 from lockstep.device.warmth import LaunchHistory
@@ -35,6 +36,11 @@ class LivePoints:
     def __init__(self, plan: Plan, l2_bytes: int, kernels: list[str], kernel_of: np.ndarray):
         self.plan, self.l2_bytes = plan, l2_bytes
         self.kernels, self.kernel_of = kernels, kernel_of
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        values = {"L2, B": self.l2_bytes, "kernels": len(self.kernels), "plan": repr(self.plan)}
+        return notebook.facts("Live points", values)
 
     @classmethod
     def of(cls, workload: Workload) -> Self:

@@ -9,8 +9,10 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from lockstep import notebook
 from lockstep.errors import InputError, LockstepError
 from lockstep.metrics import output
+from lockstep.names import short_name
 from lockstep.sampling.features import PROFILE
 
 VERSION = 1
@@ -67,6 +69,16 @@ class LaunchTable:
     def __repr__(self) -> str:
         kernels = self.frame["code"].nunique()
         return f"<LaunchTable: {len(self)} launches of {kernels} kernels, level {self.level}>"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        counts = self.frame["code"].value_counts(sort=True)
+        names = self.frame.groupby("code")["name"].first().to_dict()
+        table = [
+            {"kernel": short_name(str(names[code])), "launches": int(count)}
+            for code, count in counts.items()
+        ]
+        return notebook.rows(repr(self)[1:-1], table)
 
     @property
     def level(self) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lockstep import notebook
 from lockstep.studies.claims import Claim
 from lockstep.studies.description import HARDWARE, Counters, Figure, Runs, Study
 from lockstep.studies.rows import StudyRow
@@ -44,6 +45,11 @@ class Outcome:
             program: {figure.name: figure.of(runs) for figure in self.study.figures}
             for program, runs in self.runs.items()
         }
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        table = [{"program": name, **values} for name, values in self.figures.items()]
+        return notebook.rows(f"{self.study.name} on {self.gpu}, size {self.size}", table)
 
     @cached_property
     def counted(self) -> list[str]:

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from statistics import median
 
+from lockstep import notebook
 from lockstep.correlation.csvfile import Table, number, read_table
 from lockstep.errors import InputError
 
@@ -74,6 +75,14 @@ class Rows:
     def __post_init__(self):
         for row in self.rows:
             self._by_name.setdefault(row.name, []).append(row)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        table = [
+            {"benchmark": r.name, "parameters": r.parameters, "value": r.value, "unit": r.unit}
+            for r in self.rows
+        ]
+        return notebook.rows(str(self.path), table)
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
+from lockstep import notebook
 from lockstep.errors import SpecError
 from lockstep.gpus import check, fields
 from lockstep.gpus.datafile import LoadedGpu
@@ -57,6 +58,14 @@ class Tuned:
     found: dict[str, Found] = field(default_factory=dict)
     statistics: dict[str, Found] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        table = [
+            {"parameter": name, "value": self.parameters[name], "source": source}
+            for name, source in self.sources.items()
+        ]
+        return notebook.rows(f"{len(table)} parameters from measurements", table)
 
     def gpu(self, name: str) -> GPU:
         """The GPU, checked. Raises :class:`SpecError` if its parameters cannot work together."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lockstep import notebook
 from lockstep.errors import InputError, WorkloadError, unknown
 from lockstep.frontend.proxy import container, tables
 from lockstep.frontend.proxy.model import METHODS, KernelModel, Launched, kind_of
@@ -34,6 +35,18 @@ class Proxy:
     level: str = LEVELS[0]
     gpu: str = ""  # name of the GPU that the program was recorded on, if that is known
     facts: dict = field(default_factory=dict)  # more that a method tells: JSON
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        values = {
+            "method": self.method,
+            "level": self.level,
+            "launches": len(self.launches),
+            "models": len(self.models),
+            "numbers": self.numbers,
+            "recorded on": self.gpu or None,
+        }
+        return notebook.facts(f"Proxy of {self.name}", values)
 
     @property
     def launches(self) -> list[ProxyLaunch]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lockstep import notebook
 from lockstep.errors import WorkloadError
 from lockstep.gpus.spec import GPU
 from lockstep.metrics import registry
@@ -53,6 +54,12 @@ class Projection:
     measured: Totals
     estimated: Totals
     deviation: Deviation | None = None  # of the cycles; None: nobody knows
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        measured = self.measured["cycles"]
+        values = {"method": self.method, "cycles, estimated": self.cycles, "measured": measured}
+        return notebook.facts(f"Projection of {self.run.title}", values)
 
     @property
     def cycles(self) -> float:

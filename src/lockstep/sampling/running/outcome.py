@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from lockstep import notebook
 from lockstep.correlation.launches import is_sum
 from lockstep.errors import LockstepError
 from lockstep.gpus.spec import GPU
@@ -55,6 +56,18 @@ class SampledRun:
     def cycles(self) -> Estimate:
         """Core cycles of all launches, each from its start to the end of its last CTA."""
         return estimate(self.plan, self._cycles, self.confidence)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        interval = (self.cycles.low, self.cycles.high) if self.cycles.bounded else None
+        values = {
+            "launches": len(self.plan),
+            "simulated": len(self._runs),
+            "cycles, estimated": self.cycles.total,
+            "interval": interval,
+            "speed-up in cycles": self.speedup,
+        }
+        return notebook.facts(f"Sampled run on {self.gpu.name}", values)
 
     @property
     def simulated_cycles(self) -> float:
