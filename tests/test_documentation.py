@@ -158,7 +158,11 @@ def lacks_modules(command: str, workplace: Path) -> bool:
     """Whether a command is a script that the page has, which imports what is not installed."""
     words = shlex.split(command)
     scripts = [workplace / w for w in words if w.endswith(".py") and (workplace / w).is_file()]
-    return any(missing_modules(script.read_text()) for script in scripts)
+    texts = [script.read_text() for script in scripts]
+    beside = {path.stem: path.read_text() for path in workplace.glob("*.py")}
+    missing = set().union(*(missing_modules(text) for text in texts))
+    texts += [beside[name] for name in missing & set(beside)]
+    return bool(set().union(*(missing_modules(text) for text in texts)) - set(beside))
 
 
 def check_pictures(name: str, workplace: Path) -> None:

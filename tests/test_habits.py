@@ -23,6 +23,15 @@ def test_the_workflow_runs_ci_with_every_python():
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
 
 
+def test_the_site_is_published_from_where_it_is_built():
+    text = (ROOT / ".github" / "workflows" / "site.yml").read_text()
+    steps = yaml.safe_load(text)["jobs"]["site"]["steps"]
+    built = re.search(r"^site_dir: (.+)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)[1]
+    assert built in [step.get("with", {}).get("path") for step in steps]
+    assert "mkdocs build --strict" in [step.get("run") for step in steps]
+    assert f"/{built.split('/')[0]}/" in (ROOT / ".gitignore").read_text().splitlines()
+
+
 def test_hooks_call_tools_of_the_extra_dev():
     config = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())
     hooks = [hook for repo in config["repos"] for hook in repo["hooks"]]

@@ -66,7 +66,8 @@ def test_paths_are_relative_to_the_file(read, tmp_path):
     ("text", "problem"),
     [
         ("", "missing required field `workloads`"),
-        (BASE + "gpu = 3", "unknown field `gpu`"),
+        (BASE + "gpu = 3", "unknown field `gpu`; did you mean gpus"),
+        (BASE + "chnages = {}", "unknown field `chnages`; did you mean changes"),
         (BASE + "seeds = 3", "Expected `array`, got `int` - at `$.seeds`"),
         (BASE + "seeds = []", "seeds is empty: there are no points"),
         (BASE + "seeds = [-1]", "seed -1: expected at least 0"),

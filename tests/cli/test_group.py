@@ -16,6 +16,8 @@ import pytest
         (["run", "saxpy", "--gpu", "H10"], "did you mean H100"),
         (["metrics", "dram__byts.sum"], "did you mean dram__bytes"),
         (["microbench", "--only", "lat.fmaa"], "did you mean lat."),
+        (["simulate", "x", "--thraeds", "2"], "--threads"),
+        (["run", "saxpy", "--policy", "schedular=f.py:g"], "did you mean scheduler"),
         (["study", "dram-schedulin"], "did you mean dram-scheduling"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -28,6 +28,7 @@ Paths are relative to the file.
 import itertools
 import math
 import os
+import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,7 +38,7 @@ import msgspec
 
 from lockstep import api, kernels
 from lockstep.campaigns.point import Setting, SweepPoint
-from lockstep.errors import InputError
+from lockstep.errors import InputError, suggestion
 
 MOST_POINTS = 1_000_000
 Settings = tuple[tuple[str, Setting], ...]
@@ -99,9 +100,19 @@ def _read(path: Path) -> _Sweep:
     except OSError as error:
         raise InputError(path, "", f"cannot read: {error.strerror or error}") from error
     except (UnicodeDecodeError, RecursionError, msgspec.ValidationError) as error:
-        raise InputError(path, "", str(error) or "nests too deeply") from error
+        problem = str(error) or "nests too deeply"
+        raise InputError(path, "", problem + _nearest_key(problem)) from error
     except tomllib.TOMLDecodeError as error:
         raise InputError(path, "", f"no TOML: {error}") from error
+
+
+def _nearest_key(problem: str) -> str:
+    """What a key may have been that the file should not have."""
+    wrong = re.search(r"unknown field `([^`]+)`", problem)
+    if not wrong:
+        return ""
+    inside = "$.workloads" in problem
+    return suggestion(wrong[1], (_Workload if inside else _Sweep).__struct_fields__)
 
 
 def _check(path: Path, sweep: _Sweep) -> None:

@@ -91,6 +91,16 @@ def test_a_file_that_cannot_be_written_is_said(result, tmp_path):
         write_report(result, tmp_path)
 
 
+def test_reasons_and_shares_of_a_source_are_not_added_to_its_stalls(result):
+    lines = list(range(SOURCE_ROWS + 1))
+    columns = {"line": lines, "stall_wait": 1.0, "stall_reason": "wait", "stall_share": 0.0}
+    table = pandas.DataFrame(columns)
+    table.loc[3, ["stall_wait", "stall_share"]] = 0.5, 99.0  # the least stalls, whatever its share
+    found = document(result, source=table)["source"]
+    assert found["left_out"] == 1
+    assert [row[0] for row in found["rows"]] == [n for n in lines if n != 3]
+
+
 def test_of_a_long_source_the_rows_with_most_stalls_are_kept_in_order(result):
     lines = range(SOURCE_ROWS + 10)
     table = pandas.DataFrame({"line": lines, "text": "x", "stall_wait": [i % 100 for i in lines]})
