@@ -71,10 +71,14 @@ def test_a_kernel_without_sectors_of_a_level_has_no_point_there(result):
 def test_what_cannot_be_drawn_says_what_it_lacks(result, synthetic):
     with pytest.raises(LockstepError, match="there is no column sim__ipc"):
         plot.roofline(result.kernels[["name"]], result.gpu)
+    with pytest.raises(LockstepError, match="pass a result, its table of kernels, or the table"):
+        plot.roofline(None)
     with pytest.raises(LockstepError, match="no kernel has issued an instruction"):
         plot.roofline(synthetic.make_result(kernels=0, samples=0))
     with pytest.raises(LockstepError, match="no level 'L3': expected some of L1, L2, DRAM"):
         plot.roofline(result, levels=("L3",))
+    with pytest.raises(LockstepError, match="no level ''"):
+        plot.roofline(result, levels=())
 
 
 def test_a_dollar_begins_no_formula(result):

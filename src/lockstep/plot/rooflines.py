@@ -46,11 +46,12 @@ def roofline(
     one name. ``levels``: of :data:`.LEVELS`, a point of each kernel for each. The model is that of
     :mod:`lockstep.report.roofline`. Raises :class:`LockstepError` if there is nothing to draw.
     """
-    if wrong := [level for level in levels if level not in LEVELS]:
+    if wrong := [level for level in levels or ("",) if level not in LEVELS]:
         raise LockstepError(f"no level {wrong[0]!r}: expected some of {', '.join(LEVELS)}")
     if isinstance(source, Result):
         spec, marks = source.gpu, _of_result(source)
     else:
+        _check_columns(source)
         spec = _gpu_of(source, gpu)
         marks = _of_table(source, spec)
     if not marks:
@@ -98,7 +99,8 @@ def _of_result(result: Result) -> list[RooflineMark]:
     return [mark for name, row in rows if (mark := _mark(name, row, result.gpu)).rate > 0]
 
 
-def _of_table(table: "pandas.DataFrame", gpu: GPU) -> list[RooflineMark]:
+def _check_columns(table: "pandas.DataFrame") -> None:
+    """Raise :class:`LockstepError` if it is not a table of ours."""
     columns = getattr(table, "columns", ())
     missing = [name for name in (_RATE, *needed()) if name not in columns]
     if missing:
@@ -106,7 +108,10 @@ def _of_table(table: "pandas.DataFrame", gpu: GPU) -> list[RooflineMark]:
             f"nothing to draw a roofline of: there is no column {missing[0]}; pass a result, its "
             "table of kernels, or the table of a campaign"
         )
-    label = next((name for name in ("title", "name", "workload") if name in columns), None)
+
+
+def _of_table(table: "pandas.DataFrame", gpu: GPU) -> list[RooflineMark]:
+    label = next((name for name in ("title", "name", "workload") if name in table), None)
     rows = table[table[_RATE].notna()].to_dict("records")
     marks = [
         _mark(figures.clean(str(row[label]))[:24] if label else str(n), dict(row), gpu)
