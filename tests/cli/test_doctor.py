@@ -27,14 +27,14 @@ def test_a_problem_is_exit_code_1(call, found):
     found["packages"].append(Symptom("numba", "missing", Severity.PROBLEM, "pip install numba"))
     done = call("doctor")
     assert done.exit_code == 1
-    assert done.stdout.splitlines()[-1] == "1 problems: see above"
+    assert done.stdout.splitlines()[-1] == "problems: 1, see above"
     assert "problem  numba" in done.stdout and "-> pip install numba" in done.stdout
 
 
 def test_json_goes_where_it_is_asked_for(call, found, tmp_path, capfd):
     found["packages"].append(Symptom("numba", "no", Severity.PROBLEM, facts={"bytes": 3}))
     done = call("doctor", "--json", tmp_path / "doctor.json")
-    assert done.exit_code == 1 and "1 problems" in done.stdout
+    assert done.exit_code == 1 and "problems: 1" in done.stdout
     document = json.loads((tmp_path / "doctor.json").read_text())
     assert list(document) == ["healthy", *diagnosis.SECTIONS]
     assert document["healthy"] is False

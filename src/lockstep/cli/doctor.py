@@ -58,7 +58,7 @@ def _print(found: "dict[str, list[Symptom]]", problems: int) -> None:
         console.print(name)
         console.print(table(columns, [_row(s) for s in symptoms], console.width))
         console.print()
-    state = f"{problems} problems: see above" if problems else "nothing hinders"
+    state = f"problems: {problems}, see above" if problems else "nothing hinders"
     console.print(state)
 
 
