@@ -111,7 +111,7 @@ def build_sms(gpu: GPU, memory: partition.Memory, policies: dict, attributing: i
 
 def is_coherent(gpu: GPU) -> bool:
     """Whether its L1s and L2 carry out a coherence protocol."""
-    return gpu.coherence.protocol != "none"
+    return gpu.coherence.table != "none"
 
 
 def groups(links: Links, sms: Sm, memory: partition.Memory) -> list[Group]:
@@ -269,7 +269,7 @@ class Machine:
             tasks = [partial(run_windows, *state, k, *numbers) for k in range(self._threads.size)]
             end = self._threads.run(tasks)[0]
         (self.outside or self.part).check()
-        faults.look(self.gpu.coherence.protocol, self.sm.coherent.caches, self.memory.homes.slices)
+        faults.look(self.gpu.coherence.table, self.sm.coherent.caches, self.memory.homes.slices)
         return end, int(self._verdict[0].event)
 
     def next_dispatch(self, end: int) -> int:

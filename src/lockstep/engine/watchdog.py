@@ -188,7 +188,7 @@ class Watchdog:
     def deadlock(self, now: int) -> str:
         """Who waits for whom."""
         self._machine.share_waits()
-        protocol = self._machine.gpu.coherence.protocol
+        protocol = self._machine.gpu.coherence.table
         return explain(self._table, self._machine.memory, self._policies, now, protocol)
 
     def freeze(self) -> dict:

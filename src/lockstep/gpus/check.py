@@ -308,12 +308,37 @@ def _cu(gpu: GPU) -> Iterator[str]:
         )
 
 
+def _expected(gpu: GPU, fields: tuple[tuple[str, object, object], ...]) -> Iterator[str]:
+    """What a coherence protocol does not allow, of (path, value, the only one that it knows)."""
+    for path, value, expected in fields:
+        if value != expected:
+            because = f"because coherence.protocol is {gpu.coherence.protocol}"
+            yield f"{path} = {value}: expected {expected}, {because}"
+
+
+def _scopes(gpu: GPU) -> Iterator[str]:
+    """Reads of an SM to a slice must not be overtaken, nor answered with what is elsewhere."""
+    if gpu.coherence.scoped:
+        yield from _expected(
+            gpu,
+            (
+                ("core", gpu.core, "sm"),
+                ("l1.allocate", gpu.l1.allocate, "fill"),
+                ("l1.waiting", gpu.l1.waiting, 0),
+                ("l1.prefetcher", gpu.l1.prefetcher, "none"),
+                ("l2.mshr_full", gpu.l2.mshr_full, "stall"),
+                ("l2.sides", gpu.l2.sides, 1),
+                ("l2.neighbours", gpu.l2.neighbours, 1),
+            ),
+        )
+
+
 def _coherence(gpu: GPU) -> Iterator[str]:
-    protocol = gpu.coherence.protocol
+    protocol = gpu.coherence.table
     if protocol == "none":
         return
     because = f"because coherence.protocol is {protocol}"
-    for path, value, expected in (
+    fields = (
         ("core", gpu.core, "cu"),
         ("l1.line_bytes", gpu.l1.line_bytes, COHERENT_LINE),
         ("l1.sector_bytes", gpu.l1.sector_bytes, COHERENT_LINE),
@@ -323,9 +348,8 @@ def _coherence(gpu: GPU) -> Iterator[str]:
         ("l2.prefetcher", gpu.l2.prefetcher, "none"),
         ("l2.sides", gpu.l2.sides, 1),
         ("l2.neighbours", gpu.l2.neighbours, 1),
-    ):
-        if value != expected:
-            yield f"{path} = {value}: expected {expected}, {because}"
+    )
+    yield from _expected(gpu, fields)
     if gpu.l1.miss_queue < MESSAGES_OF_A_MISS:
         yield (
             f"l1.miss_queue = {gpu.l1.miss_queue}: expected at least {MESSAGES_OF_A_MISS}, "
@@ -372,6 +396,7 @@ RULES = (
     _l2,
     _latencies,
     _dram,
+    _scopes,
     _coherence,
     _sizes,
     _host,

@@ -190,14 +190,18 @@ class L2(Spec, frozen=True, kw_only=True):
     ] = 0.0
 
 
+SCOPED = "vi"  # protocol of SMs, whose L1s need no messages of their own
+
+
 class Coherence(Spec, frozen=True, kw_only=True):
-    """Coherence of L1s by a protocol; compute units alone have one. See docs/coherence.md."""
+    """Coherence of L1s by a protocol. See docs/coherence.md and docs/scopes.md."""
 
     protocol: Annotated[
         choices.CoherenceProtocol,
         Meta(
-            description="table that L1s and L2 carry out; none: they go by l1.protocol and "
-            "l2.protocol, and L1s are coherent between kernels alone"
+            description="nmoesi, si: table that L1s of compute units and the L2 carry out; vi: "
+            "L1s of SMs keep the scopes of PTX; none: they go by l1.protocol and l2.protocol, and "
+            "L1s are coherent between kernels alone"
         ),
     ] = "none"
     directory_cycles: Annotated[
@@ -208,6 +212,16 @@ class Coherence(Spec, frozen=True, kw_only=True):
         int,
         within(1, 1024, "lines", "that an L1 evicts at a time, until the L2 has acknowledged them"),
     ] = 16
+
+    @property
+    def table(self) -> str:
+        """The protocol whose messages L1s and homes of lines exchange, or none."""
+        return "none" if self.protocol == SCOPED else self.protocol
+
+    @property
+    def scoped(self) -> bool:
+        """Whether L1s keep the scopes of PTX; nobody tells them of others."""
+        return self.protocol == SCOPED
 
 
 class Dram(Spec, frozen=True, kw_only=True):

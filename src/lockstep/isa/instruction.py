@@ -99,6 +99,14 @@ class CachePolicy(IntFlag):
     VOLATILE = 8  # .STRONG.SYS, .CV: past the L1, never merged
     NO_ALLOCATE = 16
     INVALIDATE = 32  # CCTL.IVALL: the L1 forgets all that it holds
+    # What a coherence protocol with scopes looks at, and nothing else.
+    OF_CTA = 64  # .STRONG.SM, .cta: other SMs need not see it
+    ACQUIRE = 128  # later accesses of the thread come after it
+    RELEASE = 256  # ... and earlier ones before it
+
+
+ORDERING = CachePolicy.OF_CTA | CachePolicy.ACQUIRE | CachePolicy.RELEASE
+"""The bits that say what an access or a fence orders; the others are for caches."""
 
 
 WAIT_FIELDS = ((0, 4), (4, 3), (8, 5))

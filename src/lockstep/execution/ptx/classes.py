@@ -45,6 +45,11 @@ _POLICIES = {
     "L1::no_allocate": CachePolicy.NO_ALLOCATE, "L1::evict_first": CachePolicy.STREAMING,
     "L1::evict_last": CachePolicy.KEEP,
 }  # fmt: skip
+_ORDERS = {
+    "acquire": CachePolicy.ACQUIRE, "release": CachePolicy.RELEASE,
+    "acq_rel": CachePolicy.ACQUIRE | CachePolicy.RELEASE,
+    "sc": CachePolicy.ACQUIRE | CachePolicy.RELEASE, "cta": CachePolicy.OF_CTA,
+}  # fmt: skip
 _ACCESSES = (
     OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION, OpClass.ASYNC_COPY,
     OpClass.BULK_COPY, OpClass.BULK_STORE, OpClass.TILE_COPY, OpClass.TILE_STORE,
@@ -182,12 +187,25 @@ def _is_type(word: str) -> bool:
 
 def policy_of(i: Instruction) -> int:
     """CachePolicy bits that the modifiers ask for; of what accesses no memory, they say others."""
-    if i.opcode in ("barrier", "fence"):
+    if i.opcode in ("membar", "fence"):
+        return _ordered_by(i.modifiers)
+    if i.opcode == "barrier":
         return 0
     policy = 0
     for word in i.modifiers:
         policy |= _POLICIES.get(word, 0)
+        if i.opcode in ("ld", "st", "atom", "red"):
+            policy |= _ORDERS.get(word, 0)
     return policy
+
+
+def _ordered_by(words: tuple[str, ...]) -> int:
+    """What a fence orders: both ways, but for those of one; of other kinds nothing."""
+    if not {"proxy", "mbarrier_init"}.isdisjoint(words):
+        return 0
+    both = CachePolicy.ACQUIRE | CachePolicy.RELEASE
+    ways = sum({_ORDERS[word] for word in ("acquire", "release") if word in words})
+    return (ways or both) | (CachePolicy.OF_CTA if "cta" in words else 0)
 
 
 def immediate_of(i: Instruction) -> int:

@@ -81,6 +81,7 @@ _POLICIES = {
     CachePolicy.KEEP: "EL",
     CachePolicy.VOLATILE: "STRONG.SYS",
     CachePolicy.NO_ALLOCATE: "NA",
+    CachePolicy.OF_CTA: "STRONG.SM",
 }
 
 

@@ -44,6 +44,7 @@ SPEC = np.dtype(
         "waiting",  # reads that wait for an MSHR entry, at most
         "granule",  # bytes that a bit of a transaction's cover stands for
         "covered",  # the cover of a whole sector
+        "scoped",  # 1: scopes are kept: data on its way is old when a line is written or given up
         "tag_bits",  # log2 of the tag banks; 0: banks of sectors alone
     )
 )  # fmt: skip
@@ -95,6 +96,7 @@ class Owner(NamedTuple):
     flit_bytes: int  # of the network to the level below
     waiters: int  # requests at most that wait for data at a time
     refusable: int  # ... that bypass the MSHR file and may be refused; -1 = nothing ever is
+    scoped: bool = False  # the cache keeps the scopes of PTX
 
 
 class Choices(NamedTuple):
@@ -116,7 +118,7 @@ def build(
     s.sectors = spec.line_bytes // spec.sector_bytes
     s.on_fill, s.hit_cycles = spec.allocate == "fill", owner.hit_cycles
     s.entries, s.merges, s.queue = spec.mshr_entries, spec.mshr_merges, spec.miss_queue
-    s.protocol = registry.L1[spec.protocol]
+    s.protocol, s.scoped = registry.L1[spec.protocol], owner.scoped
     s.cycle_sectors = spec.cycle_sectors
     s.granule = 1 if exact else max(1, spec.sector_bytes // COVER_BITS)
     bits = spec.sector_bytes // s.granule
@@ -312,6 +314,8 @@ def read_past(l1, s, counters, request, transaction, now):
     if miss_queue.is_full(l1, s):
         counters.l1_fail_queue += 1
         return FULL_QUEUE, 0
+    if l1.spec[0].scoped:
+        pass_by(l1, s, counters, transaction.line)
     n = popcount(transaction.sectors)
     miss = miss_queue.push(l1, s, transaction.line, transaction.sectors, KIND_READ, now)
     miss.tag, miss.policy = -1 - request.tag, request.policy
@@ -329,9 +333,20 @@ def give_up(l1, counters, row, way):
 
 
 @inline
+def pass_by(l1, s, counters, line):
+    """A read goes past the cache: what others find there later must not be older."""
+    mshr_file.detach(l1, s, line)
+    row, way = locate(l1, s, line)
+    if way >= 0:
+        give_up(l1, counters, row, way)
+
+
+@inline
 def write_line(l1, s, counters, request, transaction):
     """A write meets the line, if it is here."""
     protocol, sectors = l1.spec[0].protocol, transaction.sectors
+    if l1.spec[0].scoped:
+        mshr_file.detach(l1, s, transaction.line)
     row, way = locate(l1, s, transaction.line)
     if way < 0:
         return
@@ -375,6 +390,8 @@ def atomic(l1, s, counters, request, transaction, now):
     miss.policy = request.policy
     miss.flits = data_flits(l1.spec[0], transaction.sectors)
     miss.full = transaction.full
+    if l1.spec[0].scoped:
+        mshr_file.detach(l1, s, transaction.line)
     row, way = locate(l1, s, transaction.line)
     if way >= 0:
         record = cache_tags.way_of(l1.tags, row, way)
@@ -386,6 +403,8 @@ def atomic(l1, s, counters, request, transaction, now):
 @inline
 def probe(l1, s, counters, line, sectors):
     """Sectors of a line are written behind the cache's back."""
+    if l1.spec[0].scoped:
+        mshr_file.detach(l1, s, line)
     row, way = locate(l1, s, line)
     if way >= 0:
         record = cache_tags.way_of(l1.tags, row, way)

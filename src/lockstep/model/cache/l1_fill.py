@@ -38,6 +38,9 @@ def fill(l1, s, counters, e, sectors, policy):
     entry = l1.entries[s, e]
     entry.pending &= ~sectors
     unused = mshr_file.is_ahead(l1, e) and entry.merges == 0 and entry.pending == 0
+    if mshr_file.is_detached(l1, s, e):
+        counters.l1_prefetch_useless += unused
+        return
     line = entry.line
     row = cache_tags.row_of(l1.tags, s, slice_hash.index_of(l1.hash, line))
     way = cache_tags.find(l1.tags, s, row, line)
@@ -55,7 +58,12 @@ def fill(l1, s, counters, e, sectors, policy):
 
 @inline
 def invalidate(l1, s, counters):
-    """Drop all lines of an L1; those that wait for data lose the sectors that they have."""
+    """Drop all lines of an L1; those that wait for data lose the sectors that they have.
+
+    Under scopes no data that is on its way is kept.
+    """
+    if l1.spec[0].scoped:
+        mshr_file.detach_all(l1, s)
     if l1.caches[s].filled == 0:  # warps of a CTA do this one after the other
         return
     l1.caches[s].filled = 0

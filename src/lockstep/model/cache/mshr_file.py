@@ -25,6 +25,7 @@ ENTRY = np.dtype(
     [("line", "i8"), ("next", "i4"), ("waiter", "i4"), ("merges", "i4"), ("pending", "i4")]
 )
 """Next entry of its bucket, first node, accesses that wait, sectors on their way."""
+DETACHED = -2  # ``next`` of an entry in no bucket: nobody else may wait for its data, or keep it
 NODE = np.dtype([("next", "i4"), ("waiter", "i2"), ("sectors", "i2")])
 """Who waits, a number of the owner's, and for which sectors. ``next`` of a free one: a link as in
 ``free_list``."""
@@ -104,8 +105,7 @@ def _begin(file, s, e, line):
 
 
 @inline
-def release(file, s, e):
-    """Give an entry back."""
+def _leave_bucket(file, s, e):
     entry = file.entries[s, e]
     bucket = bucket_of(file.spec[0], entry.line)
     if file.buckets[s, bucket] == e:
@@ -115,6 +115,43 @@ def release(file, s, e):
         while file.entries[s, k].next != e:
             k = file.entries[s, k].next
         file.entries[s, k].next = entry.next
+
+
+@inline
+def detach(file, s, line):
+    """What is on its way of a line is old: those who wait get it, and nobody else."""
+    e = find(file, s, line)
+    if e >= 0:
+        _leave_bucket(file, s, e)
+        file.entries[s, e].next = DETACHED
+
+
+@inline
+def detach_all(file, s):
+    """All that is on its way is old."""
+    if file.caches[s].busy == 0:
+        return
+    for bucket in range(file.spec[0].buckets):
+        e = file.buckets[s, bucket]
+        file.buckets[s, bucket] = -1
+        while e >= 0:
+            after = file.entries[s, e].next
+            file.entries[s, e].next = DETACHED
+            e = after
+
+
+@inline
+def is_detached(file, s, e):
+    """Whether what comes is old."""
+    return file.entries[s, e].next == DETACHED
+
+
+@inline
+def release(file, s, e):
+    """Give an entry back."""
+    entry = file.entries[s, e]
+    if entry.next != DETACHED:
+        _leave_bucket(file, s, e)
     cache = file.caches[s]
     cache.busy -= 1
     if is_ahead(file, e):

@@ -50,7 +50,7 @@ def build(gpu: GPU, entries: int) -> Homes:
     """Homes of lines that nobody has; ``entries``: of all slices."""
     spec = records(1, SPEC)
     s = spec[0]
-    on = gpu.coherence.protocol != "none"
+    on = gpu.coherence.table != "none"
     s.on, s.data_flits, s.directory_cycles = on, data_flits(gpu), gpu.coherence.directory_cycles
     s.sources = gpu.sm.count
     slices = gpu.dram.channels * gpu.l2.slices_per_channel if on else 0
@@ -59,7 +59,7 @@ def build(gpu: GPU, entries: int) -> Homes:
     ways["owner"] = ways["first"] = ways["last"] = -1
     return Homes(
         spec,
-        rules.build(gpu.coherence.protocol),
+        rules.build(gpu.coherence.table),
         records(slices, SLICE),
         ways,
         records((slices, 4 * gpu.sm.count + 4), FORWARD),

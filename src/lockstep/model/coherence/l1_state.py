@@ -54,7 +54,7 @@ def build(gpu: GPU, waiters: int) -> CoherentL1:
     """Empty L1s; ``waiters``: operations that can wait at a time."""
     spec = records(1, SPEC)
     s = spec[0]
-    on = gpu.coherence.protocol != "none"
+    on = gpu.coherence.table != "none"
     s.on, s.entries, s.evictions = on, gpu.l1.mshr_entries, gpu.coherence.evictions
     s.merges, s.queue = gpu.l1.mshr_merges, gpu.l1.miss_queue
     s.data_flits, s.directory_cycles = data_flits(gpu), gpu.coherence.directory_cycles
@@ -69,7 +69,7 @@ def build(gpu: GPU, waiters: int) -> CoherentL1:
     answers = 4 * gpu.dram.channels * gpu.l2.slices_per_channel
     return CoherentL1(
         spec,
-        rules.build(gpu.coherence.protocol),
+        rules.build(gpu.coherence.table),
         state,
         records(caches * ways, WAY),
         records((caches, lines), LINE),

@@ -15,6 +15,7 @@ from lockstep.isa.instruction import (
     MAX_SOURCES,
     NO_CONSTANT,
     NO_CONTROL,
+    ORDERING,
     PREDICATES,
     SLOT_BITS,
     SLOT_SHIFT,
@@ -23,7 +24,7 @@ from lockstep.isa.instruction import (
     OpClass,
     Space,
 )
-from lockstep.model.core import code_lines, kinds
+from lockstep.model.core import code_lines, kinds, release_state
 from lockstep.model.core.state import (
     AT_ISSUE,
     BANK_BITS,
@@ -166,6 +167,10 @@ def issue_records(
     records["result"] = np.where(bare_load | constant, SHORT, producer[op])
     for name in ("space", "width", "cache", "immediate", "destinations"):
         records[name] = code[name]
+    if gpu.coherence.scoped:
+        records["cache"] = release_state.orders_of(code, control)
+    else:
+        records["cache"] &= ~np.int16(ORDERING)
     _set_checks(records, code)
     operands = gpu.sm.operands
     _set_reads(records, code, operands)

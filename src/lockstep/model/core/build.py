@@ -9,7 +9,7 @@ from lockstep.model.cache import l1, line_cache, line_misses, slice_hash
 from lockstep.model.clock import NEVER
 from lockstep.model.coherence import l1_state as coherent_l1
 from lockstep.model.control import Control
-from lockstep.model.core import attribution, paging, state, tile, vmu_state
+from lockstep.model.core import attribution, paging, release_state, state, tile, vmu_state
 from lockstep.model.core.bind import unit_table
 from lockstep.model.core.coalescer import most_lines
 from lockstep.model.core.state import Policies, Sm
@@ -105,8 +105,9 @@ def l1_state(gpu: GPU, policies: l1.Choices) -> l1.L1State:
         flit_bytes=gpu.interconnect.flit_bytes,
         waiters=most_waiters(gpu),
         refusable=refusable if gpu.l2.mshr_full == "nack" else -1,
+        scoped=gpu.coherence.scoped,
     )
-    return l1.build(gpu.l1, gpu.sm.count, owner, policies, gpu.coherence.protocol != "none")
+    return l1.build(gpu.l1, gpu.sm.count, owner, policies, gpu.coherence.table != "none")
 
 
 def build(
@@ -183,6 +184,7 @@ def build(
         policies=policies,
         control=control,
         paging=paging.build(gpu),
+        releases=release_state.build(n, gpu.sm.warps),
         counters=records(n, SM_COUNTERS),
         attribution=attribution.build(attributing, n, b, gpu.sm.warps, CODE),
     )

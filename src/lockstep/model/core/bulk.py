@@ -12,6 +12,7 @@ from lockstep.model.clock import NEVER
 from lockstep.model.core import attribution, stores, tile
 from lockstep.model.core.coalescer import lane_address
 from lockstep.model.core.done import instruction_of, note
+from lockstep.model.core.release_state import POLICIES
 from lockstep.model.core.state import DONE_ACCESS, SUBCYCLES
 from lockstep.model.link import KIND_READ, KIND_WRITE
 from lockstep.workload import TILE_WORDS
@@ -122,7 +123,7 @@ def send(c, s, a, access, instruction, line, low, high, now):
     if instruction.op == BULK_COPY or instruction.op == TILE_COPY:
         access.remaining += n
         miss = miss_queue.push(c.l1, s, line, sectors, KIND_READ, now)
-        miss.tag, miss.policy = -1 - a, instruction.cache
+        miss.tag, miss.policy = -1 - a, instruction.cache & POLICIES
         counters.bulk_read_sectors += n
         if c.spec[0].attributes:
             attribution.bulk(c, s, access, n, 0)
@@ -131,7 +132,8 @@ def send(c, s, a, access, instruction, line, low, high, now):
     if c.spec[0].attributes:
         attribution.bulk(c, s, access, 0, n)
     miss = miss_queue.push(c.l1, s, line, sectors, KIND_WRITE, now)
-    miss.tag, miss.policy = stores.send(c, s, access.warp), instruction.cache
+    miss.tag = stores.send(c, s, access.warp)
+    miss.policy = instruction.cache & POLICIES
     miss.flits = l1.data_flits(spec, sectors)
     miss.full = sectors & whole(spec, low, high)
     l1.probe(c.l1, s, counters, line, sectors)

@@ -23,6 +23,7 @@ from lockstep.model.core.coalescer import (
     take_turns,
 )
 from lockstep.model.core.done import instruction_of, joins_group, note, writes_only
+from lockstep.model.core.release_state import POLICIES
 from lockstep.model.core.shared_memory import passes
 from lockstep.model.core.state import DONE_ACCESS
 from lockstep.model.core.stream import next_address
@@ -246,12 +247,12 @@ def request_of(c, s, a, access, instruction):
     """The request to the L1 that an access makes for each of its transactions."""
     request = c.l1.requests[s]
     request.kind = kind_of(instruction.op)
-    request.policy = instruction.cache
+    request.policy = instruction.cache & POLICIES
     request.local = access.space == LOCAL
     request.tag = a
     request.met = -1
     if writes_only(instruction.op):
-        request.tag = stores.writer_of(c.warps[s, access.warp], access.warp)
+        request.tag = stores.tag_of(c, s, access.warp)
     return request
 
 

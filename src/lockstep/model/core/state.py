@@ -16,6 +16,7 @@ from lockstep.model.coherence.l1_state import CoherentL1
 from lockstep.model.control import Control
 from lockstep.model.core.attribution import Attribution
 from lockstep.model.core.paging import Paging
+from lockstep.model.core.release_state import Releases
 from lockstep.model.core.vmu_state import AccessQueue
 from lockstep.model.records import ints, words
 
@@ -108,7 +109,8 @@ destinations first; ``read``: vector registers read, each with its bank << 16, t
 is kept << SLOT_PLACE and its number in its operand << OFFSET_PLACE; ``writes``: for each bank that
 gets results WRITE_BITS, the bank and from BANK_BITS on the number of its registers;
 ``more_writes``: cycles that these take beyond the first; ``result``: FIXED, LONG or SHORT;
-``immediate``: of a fence beyond the CTA, the cycles that it takes at least."""
+``immediate``: of a fence beyond the CTA, the cycles that it takes at least; ``cache``: CachePolicy,
+and above ``release_state.PLACE`` what it waits for and does under scopes."""
 
 WRITE_PORT = np.dtype(words("taken", "since"))
 """A register bank's write port: bit k of ``taken``: it writes in cycle ``since`` + k."""
@@ -208,7 +210,7 @@ WARP_STATE = np.dtype(
         "i4",
         "outstanding", "arrived", "group",
         "object", "copies",  # at a barrier object: its number, copies that must have completed it
-        "spare",
+        "stores",
     )
     + ints("i4", "groups", GROUPS) + ints("i8", "landed", GROUPS)
 )  # fmt: skip
@@ -218,8 +220,9 @@ was fetched and its operands are there, which nothing but its issue can change, 
 but its constant operand is still to be looked up; ``barrier``: named barrier waited at, or -1;
 ``arrived``: bit b: is counted at barrier b; ``comes``: barrier at which all its lanes wait after
 the block that the front end has executed, or -1; ``outstanding``: memory operations of the warp
-that have not ended; ``accessed``: when the last of those that have is there; ``pending`` and
-``clear``: dependence barriers with unknown and known ends;
+that have not ended; ``stores``: those among them that are stores; ``accessed``: when the last of
+those that have ended is there; ``pending`` and ``clear``: dependence barriers with unknown and
+known ends;
 ``groups`` and ``landed``: asynchronous copies under way, and when the last that has ended is
 there."""
 
@@ -373,5 +376,6 @@ class Sm(Context):
     policies: Policies
     control: Control  # what the CTA scheduler says, and is told
     paging: Paging  # pages that are not here
+    releases: Releases  # stores, as far as releases look at them
     counters: Records  # SM_COUNTERS
     attribution: Attribution

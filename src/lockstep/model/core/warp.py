@@ -16,6 +16,7 @@ def begin(warp, at):
     warp.active = 1
     warp.stall_until = at
     warp.outstanding = 0
+    warp.stores = 0
     warp.accessed = 0
     warp.group = 0
     for g in range(GROUPS):
@@ -75,12 +76,14 @@ def access_ends(cta, warp, cycle):
 def store_begins(cta, warp):
     """One more store of a warp is on its way, of which the CTA may not wait."""
     access_begins(cta, warp)
+    warp.stores += 1
     cta.written += 1
 
 
 @force_inline
-def store_arrives(cta):
-    """A store has reached the L2."""
+def store_arrives(cta, warp):
+    """A store of a warp has reached the L2."""
+    warp.stores -= 1
     cta.written -= 1
 
 

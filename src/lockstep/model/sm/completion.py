@@ -2,13 +2,15 @@
 
 from lockstep._jit import inline
 from lockstep.isa.instruction import OpClass
-from lockstep.model.core import stores
+from lockstep.model.cache.l1_fill import invalidate
+from lockstep.model.core import releases, stores
 from lockstep.model.core.barrier import wake_warp
 from lockstep.model.core.cta import end_cta_if_done
 from lockstep.model.core.done import free, instruction_of, joins_group, writes_only
 from lockstep.model.core.objects import complete_object
+from lockstep.model.core.release_state import FORGETS, HOLDS
 from lockstep.model.core.state import DONE_ACCESS, DONE_ACKNOWLEDGED, LONG
-from lockstep.model.core.warp import access_ends, leave_group
+from lockstep.model.core.warp import access_ends, leave_group, let_go_at
 from lockstep.model.sm import write_ports
 from lockstep.model.sm.dependence import lower_barrier, set_result
 from lockstep.workload import TILE_BARRIER
@@ -34,6 +36,11 @@ def complete(c, s, a, cycle, now):
     if instruction.op == TILE_COPY and c.bulk_places[s, a, TILE_BARRIER] > 0:
         barrier = c.bulk_places[s, a, TILE_BARRIER] - 1
         complete_object(c, s, warp.cta, barrier, max(cycle, now))
+    orders = releases.orders(instruction)
+    if orders & HOLDS:
+        let_go_at(warp, max(cycle, now))
+        if orders & FORGETS:
+            invalidate(c.l1, s, c.counters[s])
     if joins_group(c, instruction.op):
         leave_group(warp, access.group, cycle)
     free(c, s, a)

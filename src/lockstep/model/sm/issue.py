@@ -4,7 +4,7 @@ from lockstep._jit import force_inline, inline
 from lockstep.isa.instruction import LONGEST_SLEEP, CachePolicy, OpClass, Space
 from lockstep.model.cache.l1_fill import invalidate
 from lockstep.model.clock import NEVER
-from lockstep.model.core import attribution, cluster, constant
+from lockstep.model.core import attribution, cluster, constant, releases
 from lockstep.model.core.barrier import reach
 from lockstep.model.core.bulk import is_tile
 from lockstep.model.core.cta import end_warp
@@ -12,6 +12,7 @@ from lockstep.model.core.done import note, writes_only
 from lockstep.model.core.fetch import empty_buffer, fetch_ahead, move_to_line
 from lockstep.model.core.memory_pipeline import enqueue, has_room
 from lockstep.model.core.objects import wait_for
+from lockstep.model.core.release_state import AFTER_STORES, FORGETS, HOLDS, WAITS
 from lockstep.model.core.state import (
     AT_ISSUE,
     CLEARED,
@@ -161,8 +162,11 @@ def fence_begins(c, s, now):
 
 
 @force_inline
-def synchronises(c, s, warp, look, instruction, now):
+def synchronises(c, s, w, warp, look, instruction, now):
     """Cycle until which a fence or a group wait holds the warp; sets the reason."""
+    orders = releases.orders(instruction)
+    if orders & AFTER_STORES:
+        releases.begin(c, s, w)
     if instruction.op == FENCE or instruction.op == LOCAL_FENCE:
         if warp.fenced < 0:
             warp.fenced = fence_begins(c, s, now) if instruction.op == FENCE else now
@@ -171,6 +175,10 @@ def synchronises(c, s, warp, look, instruction, now):
             return blocked(look, NEVER, STALL_FENCE)
         if waits and warp.accessed > now:  # it had another reason when the last one ended
             return blocked(look, warp.accessed, STALL_FENCE)
+    if orders & WAITS:
+        at = releases.waits_until(c, s, w, warp, orders, now)
+        if at > now:
+            return blocked(look, at, STALL_FENCE)
     if instruction.op == WAIT_GROUP:
         newest = min(max(instruction.immediate, 0), GROUPS - 1)
         at = groups_landed(warp, newest)
@@ -216,7 +224,7 @@ def examine(c, s, b, w, now):
     if at > now:
         look.awaits = instruction.awaits
         return at
-    return synchronises(c, s, warp, look, instruction, now)
+    return synchronises(c, s, w, warp, look, instruction, now)
 
 
 @force_inline
@@ -307,6 +315,17 @@ def sleep(c, s, warp, instruction):
     return -(-nanoseconds * instruction.immediate // KILOHERTZ_NS)
 
 
+@inline
+def order(c, s, w, warp, instruction):
+    """An instruction that orders others is issued: an acquire holds its warp, or the L1 forgets."""
+    orders = releases.orders(instruction)
+    releases.end(c, s, w)
+    if warp.mask != 0 and orders & HOLDS:
+        hold(warp, NEVER)
+    elif warp.mask != 0 and orders & FORGETS:
+        invalidate(c.l1, s, c.counters[s])
+
+
 @force_inline
 def after(c, s, w, warp, instruction, now):
     """What an instruction does to its warp besides computing; may set when it goes on."""
@@ -315,6 +334,8 @@ def after(c, s, w, warp, instruction, now):
     look = c.looks[s, w]
     look.reason = STALL_WAIT
     op = instruction.op
+    if releases.orders(instruction):
+        order(c, s, w, warp, instruction)
     if warp.mask == 0 and op in SYNCHRONISING:
         return  # its predicate keeps all lanes from it
     if op == BARRIER or op == ARRIVE:

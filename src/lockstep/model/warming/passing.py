@@ -15,6 +15,7 @@ from lockstep.model.cache import l2_sides, slice_hash, tags
 from lockstep.model.contents import bring, forget_lookups
 from lockstep.model.core.bulk import is_bulk
 from lockstep.model.core.coalescer import lane_address, resolve
+from lockstep.model.core.release_state import POLICIES
 from lockstep.model.records import words
 from lockstep.workload import NOWHERE
 
@@ -113,7 +114,7 @@ def _leave(memory, line, sectors, instruction):
     op, address = instruction.op, line * spec.line_bytes.value
     writes = op == STORE or op == ATOMIC or op == REDUCTION
     slice_ = slice_hash.slice_of(memory.slices, address, memory.l2.policies.slice_hash)
-    row, way, owed = bring(memory, slice_, address, instruction.cache)
+    row, way, owed = bring(memory, slice_, address, instruction.cache & POLICIES)
     moved = popcount(owed)
     if way >= 0:
         record = tags.way_of(memory.l2.tags, row, way)
@@ -128,5 +129,5 @@ def _leave(memory, line, sectors, instruction):
         for side in range(spec.sides):
             other = l2_sides.mirror(spec, slice_, side)
             if other != slice_:
-                bring(memory, other, address, instruction.cache)
+                bring(memory, other, address, instruction.cache & POLICIES)
     return moved

@@ -6,6 +6,8 @@ from lockstep.model.cache import l1, l1_fill, miss_queue, mshr_file
 from lockstep.model.core import bulk, constant, tile
 from lockstep.model.core.coalescer import SHARED, coalesce, lane_address, resolve
 from lockstep.model.core.memory_pipeline import request_of
+from lockstep.model.core.release_state import FORGETS, POLICIES
+from lockstep.model.core.releases import orders
 from lockstep.model.core.state import SUBCYCLES
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_WRITE
 from lockstep.model.warming import l2
@@ -23,7 +25,8 @@ def perform(c, memory, walk, s, w, instruction, now):
     Returns when what it reads is there, or 0 if it has no data from memory.
     """
     warp = c.warps[s, w]
-    if instruction.op == CACHE_CONTROL and instruction.cache & INVALIDATE:
+    control = instruction.op == CACHE_CONTROL and instruction.cache & INVALIDATE
+    if control or orders(instruction) & FORGETS:
         l1_fill.invalidate(c.l1, s, c.counters[s])
     if instruction.width <= 0:
         return 0
@@ -136,7 +139,7 @@ def copy_row(c, memory, walk, s, instruction, low, high, now):
         end = min(high, start + spec.line_bytes)
         sectors = bulk.touched(spec, low - start, end - start)
         miss = miss_queue.push(c.l1, s, line, sectors, KIND_READ if reads else KIND_WRITE, 0)
-        miss.tag, miss.policy = -1, instruction.cache
+        miss.tag, miss.policy = -1, instruction.cache & POLICIES
         if not reads:
             miss.full = sectors & bulk.whole(spec, low - start, end - start)
             l1.probe(c.l1, s, c.counters[s], line, sectors)
