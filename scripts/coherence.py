@@ -2,8 +2,9 @@
 
 ``python scripts/coherence.py search`` goes through all states that two L1s and one line can be in,
 with up to ``--in-flight`` messages under way, ``random`` takes random steps until ``--operations``
-are done, ``litmus`` runs each litmus test with ``--seeds`` seeds. A protocol's name behind it tries
-that one alone. Exit code 1 if anything is wrong. The machines are in ``tests/coherence_twin``.
+are done, ``litmus`` runs each litmus test with ``--seeds`` seeds; with ``--timed`` those of scopes,
+in the model of time. A protocol's name behind it tries that one alone. Exit code 1 if anything is
+wrong. The machines are in ``tests/coherence_twin``.
 """
 
 import argparse
@@ -14,9 +15,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from coherence_twin import numbers, runner
+from coherence_twin import numbers, runner, timed
 from coherence_twin.litmus import shows
 from coherence_twin.litmus_tests import TESTS
+from coherence_twin.scope_tests import TIMED
 from coherence_twin.search import coverage, search
 from lockstep.model.coherence.library import load, names
 from lockstep.model.coherence.table import Protocol
@@ -71,10 +73,13 @@ def try_random(protocol: Protocol, arguments: argparse.Namespace) -> bool:
 def try_litmus(protocol: Protocol, arguments: argparse.Namespace) -> bool:
     """Every litmus test of the protocol."""
     good = True
-    for test in TESTS:
+    first, end = arguments.seed, arguments.seed + arguments.seeds
+    for test in TIMED if arguments.timed else TESTS:
         if test.protocol == protocol.name:
-            seeds = range(arguments.seed, arguments.seed + arguments.seeds)
-            count = sum(shows(protocol, test, seed) for seed in seeds)
+            if arguments.timed:
+                count = timed.count(test, range(first, end))
+            else:
+                count = sum(shows(protocol, test, seed) for seed in range(first, end))
             right = (count > 0) == (test.verdict == "seen")
             good &= right
             mark = "" if right else "  WRONG"
@@ -96,6 +101,7 @@ def main() -> int:
     parser.add_argument("--operations", type=int, default=10_000_000)
     parser.add_argument("--seeds", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--timed", action="store_true", help="litmus: in the model of time")
     arguments = parser.parse_args()
     return (
         0

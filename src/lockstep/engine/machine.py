@@ -19,7 +19,7 @@ from lockstep.engine.transport import Transport
 from lockstep.engine.windows import BARRIER, VERDICT, Team, run_windows
 from lockstep.errors import LockstepError
 from lockstep.gpus.spec import GPU
-from lockstep.model import coherent_partition, contents, control, link, partition
+from lockstep.model import coherent_partition, contents, control, link, partition, witness
 from lockstep.model import outside as outside_partitions
 from lockstep.model.cache import replacement, slice_hash
 from lockstep.model.cache.prefetch import registry, table
@@ -224,6 +224,15 @@ class Machine:
         self._sm = sms
         group = self._groups[SMS] = groups(self.links, sms, self.memory)[SMS]
         self._phases[SMS] = phase_row(compiled(group), group.state)
+
+    def witness(self, room: int) -> None:
+        """Note what memory operations do from now on, so many for each SM and each partition."""
+        self._sm = self._sm._replace(witness=witness.build(len(self._sm.sms), room))
+        l2 = self.memory.l2._replace(witness=witness.build(len(self.memory.next), room))
+        self.memory = self.memory._replace(l2=l2)
+        self._groups = groups(self.links, self._sm, self.memory)
+        for place, group in enumerate(self._groups):
+            self._phases[place] = phase_row(compiled(group), group.state)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The whole state between two windows, as this machine has it, by dotted name."""

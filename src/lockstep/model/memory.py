@@ -11,6 +11,7 @@ import numpy as np
 from lockstep._jit import Context, Records
 from lockstep.gpus.spec import GPU
 from lockstep.model import clock as clocks
+from lockstep.model import witness
 from lockstep.model.cache import data_port, replacement, slice_hash, tags
 from lockstep.model.cache.prefetch import state as prefetching
 from lockstep.model.cache.prefetch import table
@@ -24,6 +25,7 @@ from lockstep.model.dram import scheduler as dram_scheduler
 from lockstep.model.dram.state import Channels
 from lockstep.model.link import Link
 from lockstep.model.records import copy_fields, full, records
+from lockstep.model.witness import Witness
 
 SPEC = np.dtype(
     [
@@ -66,6 +68,7 @@ SPEC = np.dtype(
         ("streams", "i8"),  # 1: results of lanes on one word go one by one
         ("neighbours", "i8"),  # SMs whose reads of a line are one request
         ("round_trip", "i8"),  # cycles from a slice to an SM and back
+        ("scoped", "i8"),  # 1: requests of an SM for a sector are carried out in their order
     ]
 )
 
@@ -169,6 +172,7 @@ class L2State(Context):
     prefetch: prefetching.Prefetcher
     dram: Channels
     policies: MemoryPolicies
+    witness: Witness  # of partitions
 
 
 class Memory(Context):
@@ -254,6 +258,7 @@ def build(
             prefetching.build(ahead, lines, last_line, tables),
             dram_build.build(gpu, slices, counters, below, user["pick"], log, ahead),
             policies,
+            witness.build(partitions),
         ),
         home_state.build(gpu, len(entries)),
         counters,
@@ -288,6 +293,7 @@ def _spec(gpu: GPU, requests: Link, hit_cycles: int) -> Records:
     s.wide_writes = l2.side_reads == "near" and l2.side_writes == "both"
     s.sources = requests.spec[0].sources
     s.round_trip = 2 * gpu.interconnect.latency
+    s.scoped = gpu.coherence.scoped
     return spec
 
 

@@ -258,7 +258,9 @@ def _serve(c, slice_, index, tick, now):
     cache = c.slices[slice_]
     kind = c.entries[index].kind
     counters = c.dram.counters[cache.channel]
-    if kind == KIND_WRITE:
+    if c.spec[0].scoped and l2.overtakes(c, slice_, c.entries[index]):
+        reason = l2.STALL_LINE
+    elif kind == KIND_WRITE:
         reason = l2.write(c, slice_, index, tick, now)
     else:
         reason = l2.read(c, slice_, index, tick, now)

@@ -6,6 +6,7 @@ each for near SMs and for those beyond the hop between the chip's sides.
 
 from lockstep._jit import force_inline, popcount
 from lockstep.model import entries as lists
+from lockstep.model import witness
 from lockstep.model.divisor import quotient
 from lockstep.model.link import KIND_DATA
 
@@ -23,9 +24,15 @@ def pipe_for(spec, state, source, carries):
 
 
 @force_inline
-def put(spec, entries, state, pipe, index, ready, answer, mask):
-    """Make an entry a reply, and put it into a pipe that has room."""
+def put(l2, slice_, pipe, index, ready, answer, mask):
+    """Make an entry a reply, and put it into a pipe that has room: it was carried out."""
+    spec, entries, state = l2.spec[0], l2.entries, l2.slices[slice_]
     reply = entries[index]
+    if witness.listens(l2.witness):
+        witness.note(
+            l2.witness, state.channel, reply.kind, reply.line, mask, reply.tag, reply.source,
+            reply.issued, 0,
+        )  # fmt: skip
     reply.ready = ready + (pipe & 1) * spec.far_cycles
     reply.answer = answer
     reply.sectors = mask

@@ -145,7 +145,7 @@ def test_the_access_width_is_in_the_modifiers(text, width):
     ("text", "policy"),
     [
         ("LDG.E.SYS", CachePolicy.DEFAULT),
-        ("LDG.E.STRONG.CTA", CachePolicy.DEFAULT),
+        ("LDG.E.STRONG.CTA", CachePolicy.OF_CTA),
         ("LDG.E.STRONG.GPU", CachePolicy.BYPASS_L1),
         ("LDG.E.CG", CachePolicy.BYPASS_L1),
         ("LDGSTS.E.BYPASS.128", CachePolicy.BYPASS_L1),

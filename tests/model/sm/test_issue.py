@@ -428,9 +428,9 @@ def test_a_fence_waits_for_data_that_is_known_to_come(tiny, idle_sms, op):
     c = idle_sms(tiny())
     warp, look = c.warps[0, 0], c.looks[0, 0]
     warp.fenced, warp.outstanding, warp.accessed = 10, 0, 50
-    instruction = SimpleNamespace(op=int(op))
-    assert issue.synchronises(c, 0, warp, look, instruction, 49) == 50
+    instruction = SimpleNamespace(op=int(op), cache=0)
+    assert issue.synchronises(c, 0, 0, warp, look, instruction, 49) == 50
     assert look.reason == Stall.FENCE
-    assert issue.synchronises(c, 0, warp, look, instruction, 50) == 50
+    assert issue.synchronises(c, 0, 0, warp, look, instruction, 50) == 50
     warp.outstanding = 1
-    assert issue.synchronises(c, 0, warp, look, instruction, 50) >= NEVER
+    assert issue.synchronises(c, 0, 0, warp, look, instruction, 50) >= NEVER

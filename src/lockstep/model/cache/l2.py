@@ -24,6 +24,7 @@ from lockstep.model.dram import address_map, controller
 from lockstep.model.dram.state import READ, WRITE
 from lockstep.model.link import (
     KIND_ACK,
+    KIND_ATOMIC,
     KIND_DATA,
     KIND_NACK,
     KIND_READ,
@@ -143,6 +144,24 @@ def _take_places(l2, home, request, now):
             l2.entries[state.head[QUEUE]].way = UNKNOWN
 
 
+@jit
+def overtakes(l2, slice_, request):
+    """Whether a request would be carried out before an older one of its SM that waits for data.
+
+    A read takes what its sector has when the data comes, so that a write behind it must not be
+    there before. Reads and atomics that find the sector on its way wait in their order.
+    """
+    way = _look_up(l2, slice_, request)
+    if way < 0:
+        return False
+    record = tags.way_of(l2.tags, request.row, way)
+    if record.waiters < 0:
+        return False
+    waits = request.kind == KIND_READ or request.kind == KIND_ATOMIC
+    at_once = request.left & ~record.pending if waits else request.left
+    return mshr_ways.has_waiter_of(l2.entries, record, request.source, at_once)
+
+
 @force_inline
 def _look_up(l2, slice_, request):
     """The way of a request's line, or -1. Nothing but the request itself can change it."""
@@ -220,7 +239,7 @@ def read(l2, slice_, index, tick, now):
     if request.left == 0 and request.kind == KIND_REDUCTION:
         ready = clocks.cycle_of(spec.l2, tick) + spec.hit_cycles
         new = lists.copy(l2.entries, state, index)
-        reply_pipes.put(spec, l2.entries, state, pipe, new, ready, _ACK, request.sectors)
+        reply_pipes.put(l2, slice_, pipe, new, ready, _ACK, request.sectors)
     return reason
 
 
@@ -277,7 +296,7 @@ def _read_hits(l2, slice_, counters, record, index, pipe, tick):
         ready = done + spec.hit_cycles
         if request.kind != KIND_READ:
             ready += l2_sides.answered(l2, slice_, request, n, tick)
-        reply_pipes.put(spec, entries, state, pipe, new, ready, DATA, here)
+        reply_pipes.put(l2, slice_, pipe, new, ready, DATA, here)
 
 
 @force_inline
@@ -360,7 +379,7 @@ def write(l2, slice_, index, tick, now):
     if request.left == 0:
         new = lists.copy(l2.entries, state, index)
         ready = done + spec.hit_cycles
-        reply_pipes.put(spec, l2.entries, state, pipe, new, ready, _ACK, request.sectors)
+        reply_pipes.put(l2, slice_, pipe, new, ready, _ACK, request.sectors)
     return reason
 
 
@@ -390,6 +409,6 @@ def refuse(l2, slice_, index, tick):
         return False
     ready = clocks.cycle_of(spec.l2, tick) + spec.hit_cycles
     new = lists.copy(l2.entries, state, index)
-    reply_pipes.put(spec, l2.entries, state, pipe, new, ready, _NACK, request.left)
+    reply_pipes.put(l2, slice_, pipe, new, ready, _NACK, request.left)
     l2.dram.counters[l2.slices[slice_].channel].l2_nacks += 1
     return True

@@ -44,7 +44,7 @@ def fill(l2, slice_, now):
         _fill_sectors(spec, state, counters, record, line, data.sectors, now)
         counters.l2_fills += popcount(data.sectors) if data.far != l2_sides.COPIED else 0
         state.filling = 1
-    if not _answer(l2, state, record, data.sectors, now):
+    if not _answer(l2, slice_, record, data.sectors, now):
         return False
     if record.pending == 0:
         replacement.unlock(l2.tags, slice_, data.tag_row, data.way, NOTHING)
@@ -76,9 +76,9 @@ def _fill_sectors(spec, state, counters, record, line, arrived, now):
 
 
 @force_inline
-def _answer(l2, state, record, arrived, now):
+def _answer(l2, slice_, record, arrived, now):
     """Answer the requests that wait for sectors that arrived; False if a reply pipe is full."""
-    spec, entries = l2.spec[0], l2.entries
+    spec, entries, state = l2.spec[0], l2.entries, l2.slices[slice_]
     previous = NONE
     index = record.waiters
     while index != NONE:
@@ -109,6 +109,6 @@ def _answer(l2, state, record, arrived, now):
             else:
                 reply = lists.copy(entries, state, index)
                 previous = index
-            reply_pipes.put(spec, entries, state, pipe, reply, now, DATA, here)
+            reply_pipes.put(l2, slice_, pipe, reply, now, DATA, here)
         index = after
     return True

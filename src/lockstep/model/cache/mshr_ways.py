@@ -43,6 +43,17 @@ def _waiting(entries, way, bit, most):
 
 
 @force_inline
+def has_waiter_of(entries, way, source, sectors):
+    """Whether a request of somebody waits for some sectors of a way."""
+    index = way.waiters
+    while index != NONE:
+        if entries[index].source == source and entries[index].sectors & sectors:
+            return True
+        index = entries[index].next
+    return False
+
+
+@force_inline
 def wait(entries, state, way, index, mask):
     """Let a request wait for sectors of a way."""
     new = lists.copy(entries, state, index)

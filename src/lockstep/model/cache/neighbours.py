@@ -103,7 +103,7 @@ def _enter(l2, slice_, message, line):
 def _answer(l2, slice_, index, sectors, now):
     """Send sectors to an SM along with those that its neighbour gets, or got."""
     data = np.int64(KIND_DATA)
-    reply_pipes.put(l2.spec[0], l2.entries, l2.slices[slice_], TOGETHER, index, now, data, sectors)
+    reply_pipes.put(l2, slice_, TOGETHER, index, now, data, sectors)
 
 
 @force_inline

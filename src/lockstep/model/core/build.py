@@ -5,6 +5,7 @@ import itertools
 from lockstep._jit import Records
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import NAMED_BARRIERS, REGISTER_COUNT
+from lockstep.model import witness
 from lockstep.model.cache import l1, line_cache, line_misses, slice_hash
 from lockstep.model.clock import NEVER
 from lockstep.model.coherence import l1_state as coherent_l1
@@ -187,6 +188,7 @@ def build(
         releases=release_state.build(n, gpu.sm.warps),
         counters=records(n, SM_COUNTERS),
         attribution=attribution.build(attributing, n, b, gpu.sm.warps, CODE),
+        witness=witness.build(n),
     )
     _empty(sm)
     if cus:

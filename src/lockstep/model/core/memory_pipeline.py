@@ -7,7 +7,7 @@ transactions through the L1, line by line.
 
 from lockstep._jit import force_inline, inline, popcount
 from lockstep.isa.instruction import OpClass
-from lockstep.model import free_list
+from lockstep.model import free_list, witness
 from lockstep.model.cache import l1, l1_banks, l1_prefetch
 from lockstep.model.clock import NEVER
 from lockstep.model.core import attribution, bulk, stores
@@ -267,12 +267,26 @@ def present(c, s, access, request, transaction, now):
         attribution.end_access(c, s, access)
     if coming < 0:
         return coming
+    if witness.listens(c.witness):
+        looked(c, s, access, request, transaction, hits)
     comes(c, s, access, coming, hits, now)
     if request.kind == KIND_WRITE or request.kind == KIND_REDUCTION:
         stores.send(c, s, access.warp)
     if c.l1.prefetch.spec[0].on and request.met >= 0:
         train(c, s, access, request, transaction)
     return coming
+
+
+@inline
+def looked(c, s, access, request, transaction, hits):
+    """Note what a transaction has met."""
+    warp = c.warps[s, access.warp]
+    who = c.ctas[s, warp.cta].cta << witness.WARP_BITS | warp.index
+    who = who << witness.CODE_BITS | access.code
+    witness.note(
+        c.witness, s, request.kind, transaction.line, transaction.sectors, request.tag, who, 0,
+        hits > 0,
+    )  # fmt: skip
 
 
 @inline

@@ -2,6 +2,7 @@
 
 from lockstep._jit import inline, popcount
 from lockstep.model import link as links
+from lockstep.model import witness
 from lockstep.model.cache import l1, l1_prefetch, miss_queue, mshr_file
 from lockstep.model.cache.l1_fill import fill
 from lockstep.model.cache.prefetch import state as prefetching
@@ -111,6 +112,8 @@ def inject_prefetch(c, requests, s, now):
 @inline
 def arrived(c, s, a, sectors, now):
     """Some sectors of an access are here."""
+    if witness.listens(c.witness):
+        witness.note(c.witness, s, witness.ARRIVED, 0, sectors, a, 0, 0, 0)
     access = c.accesses[s, a]
     cycle = now + c.spec[0].fill_cycles
     access.latest = max(access.latest, cycle)
@@ -178,6 +181,17 @@ def pass_in(c, s, message, now):
 
 
 @inline
+def heard(c, s, message, kept):
+    """Note data that has come."""
+    if witness.listens(c.witness):
+        line = message.address // c.l1.spec[0].line_bytes
+        witness.note(
+            c.witness, s, witness.ANSWERED, line, message.sectors, message.tag, 0, message.issued,
+            kept,
+        )  # fmt: skip
+
+
+@inline
 def receive(c, replies, s, now):
     """Take one reply from the crossbar."""
     message = links.first(replies, s)
@@ -190,6 +204,7 @@ def receive(c, replies, s, now):
     elif message.kind == KIND_ACK:
         note(c, s, DONE_ACKNOWLEDGED, message.tag, now)
     elif message.tag >= 0:
+        heard(c, s, message, not mshr_file.is_detached(c.l1, s, message.tag))
         if not mshr_file.is_ahead(c.l1, message.tag):
             counters.miss_latency += now - message.issued
             if c.spec[0].attributes:
@@ -198,6 +213,7 @@ def receive(c, replies, s, now):
         fill(c.l1, s, counters, message.tag, message.sectors, message.policy)
         serve_waiters(c, s, message.tag, message.sectors, now)
     else:
+        heard(c, s, message, False)
         counters.miss_latency += now - message.issued
         if c.spec[0].attributes:
             attribution.reply(c, s, -1 - message.tag, message, now)

@@ -19,6 +19,7 @@ from lockstep.model.core.paging import Paging
 from lockstep.model.core.release_state import Releases
 from lockstep.model.core.vmu_state import AccessQueue
 from lockstep.model.records import ints, words
+from lockstep.model.witness import Witness
 
 FIXED, LONG, SHORT = 0, 1, 2
 MAX_CHECKS = 12  # operand ranges of an instruction: MAX_DESTINATIONS + MAX_SOURCES
@@ -379,3 +380,4 @@ class Sm(Context):
     releases: Releases  # stores, as far as releases look at them
     counters: Records  # SM_COUNTERS
     attribution: Attribution
+    witness: Witness
