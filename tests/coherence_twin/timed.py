@@ -96,33 +96,22 @@ class Warp:
         self.records, self.addresses, self.mask = [], [], ONE
         self.effects: dict[int, Effect] = {}
 
-    def add(self, op, address=None, **fields) -> int:
-        """Append a record; its place."""
-        r = blank()
-        r["op"] = op
-        for name, value in fields.items():
-            r[name] = value
+    def add(self, op, address=None, writes=0, reads=0, **fields) -> int:
+        """Append an instruction; its place. ``writes`` and ``reads`` are registers; 0 = none."""
+        fields["op"] = op
         if address is not None:
-            r["width"], r["space"] = 4, Space.GLOBAL
+            fields["width"], fields["space"] = 4, Space.GLOBAL
             self.addresses.append(address)
-        self.records.append(r)
+        if writes:
+            fields |= {"destinations": 1, "destination": (writes,), "destination_count": (1,)}
+        if reads:
+            fields |= {"sources": 1, "source": (reads,), "source_count": (1,)}
+        self.records.append(fields)
         return len(self.records) - 1
-
-    def load(self, address: int, register: int, cache: int = 0) -> int:
-        """A load into a register."""
-        place = self.add(OpClass.LOAD, address, cache=cache)
-        self._writes(place, register)
-        return place
-
-    def _writes(self, place: int, register: int) -> None:
-        r = self.records[place]
-        r["destinations"], r["destination"][0, 0], r["destination_count"][0, 0] = 1, register, 1
 
     def needs(self, register: int) -> None:
         """What follows waits for a register."""
-        place = self.add(OpClass.INT32)
-        r = self.records[place]
-        r["sources"], r["source"][0, 0], r["source_count"][0, 0] = 1, register, 1
+        self.add(OpClass.INT32, reads=register)
 
     def pause(self, lot: random.Random, most: int) -> None:
         """Wait for up to so many nanoseconds."""
@@ -139,14 +128,9 @@ class Warp:
         if not rest:
             self.add(op, cache=cache)
             return
-        n = self.add(op, places[rest[0]], cache=cache)
-        value, found = 0, ""
-        if op == OpClass.LOAD:
-            found = rest[1]
-        else:
-            value, found = int(rest[1]), "".join(rest[2:])
-        if found:
-            self._writes(n, registers.setdefault(found, FIRST_REGISTER + len(registers)))
+        value, found = (0, rest[1]) if op == OpClass.LOAD else (int(rest[1]), "".join(rest[2:]))
+        writes = registers.setdefault(found, FIRST_REGISTER + len(registers)) if found else 0
+        n = self.add(op, places[rest[0]], writes, cache=cache)
         self.effects[n] = Effect(value, found)
 
 
@@ -182,7 +166,7 @@ class Instance:
         """Some lines are in some L1s, or on their way there."""
         for address in self.places.values():
             if lot.random() < 0.6:
-                warp.load(address, OTHER_REGISTER)
+                warp.add(OpClass.LOAD, address, OTHER_REGISTER)
                 if lot.random() < 0.7:
                     warp.needs(OTHER_REGISTER)
         warp.pause(lot, spread)
@@ -202,7 +186,7 @@ class Instance:
                     if busy and lot.random() < 0.8:
                         op, warp.mask = OpClass.REDUCTION, ALL
                     if op == OpClass.LOAD:
-                        warp.load(address, OTHER_REGISTER)
+                        warp.add(OpClass.LOAD, address, OTHER_REGISTER)
                     else:
                         warp.add(op, address)
                     warp.pause(lot, 20 if busy else 60)
@@ -225,8 +209,14 @@ class Instance:
                 addresses += [(a, 0, -1) for a in warp.addresses]
                 code += warp.records
             groups.append((rows, runs, addresses))
-        for k, record in enumerate(code):
-            record["pc"] = 16 * k
+        records = blank(len(code))
+        records["pc"] = np.arange(len(code)) * 16
+        for record, fields in zip(records, code):
+            for name, value in fields.items():
+                if isinstance(value, tuple):
+                    record[name][: len(value)] = value
+                else:
+                    record[name] = value
 
         def ctas():
             for n, (rows, runs, addresses) in enumerate(groups):
@@ -245,7 +235,7 @@ class Instance:
             block=(32 * most, 1, 1),
             registers=32,
             shared_bytes=0,
-            code=Code(np.concatenate(code), [""]),
+            code=Code(records, [""]),
             ctas=ctas,
         )
 
