@@ -1,4 +1,4 @@
-"""Litmus tests in the model of time: each instance of a test is a kernel of a few warps.
+"""Litmus tests in the model of time: four instances of a test are a kernel of a few warps each.
 
 Threads are warps of one lane, with random pauses before and between what the test says, random
 loads of its locations before, which fill L1s, and warps beside them that keep caches busy. The
@@ -35,20 +35,21 @@ ONE, ALL = np.int64(1), np.int64((1 << 32) - 1)  # lanes of warps of a test, and
 HOT = 64  # bytes from a location to what others use of its line: another sector
 SECTOR = 1  # of a line, in which its location is
 ROOM = 1 << 16  # notes of an SM
-A_RUN = 50  # instances that one simulation runs after each other
+A_RUN = 200  # instances that one simulation runs
+TOGETHER, SMS = 4, 4  # ... that one kernel runs, and SMs that each of them has
 VOLTA = 70
 ACCESSES = ("LDG", "STG", "ATOMG", "RED")
 
 
 def gpu(seed: int, protocol: str = "vi", **changes) -> GPU:
-    """A GPU of four SMs whose latencies are drawn by lot."""
+    """A GPU whose latencies are drawn by lot."""
     lot = random.Random(seed)
     hop = lot.choice((5, 20, 60))
     l2 = lot.choice((150, 250)) + 2 * hop
     return library.replace(
         library.gpu("QV100"),
         **{
-            "sm.count": 4,
+            "sm.count": TOGETHER * SMS,
             "sm.ctas": 1,
             "launch.overhead": 0,
             "sm.front_end.l1_bytes": 0,
@@ -135,7 +136,7 @@ class Warp:
 
 
 class Instance:
-    """One kernel: an instance of a test, with all that is random drawn by its seed."""
+    """An instance of a test, with all that is random drawn by its seed."""
 
     def __init__(self, test: Litmus, seed: int, number: int):
         lot = random.Random(f"{test.name} {seed}")
@@ -175,7 +176,7 @@ class Instance:
         """Warps beside those of the test keep L1s busy, or the slice of one of its locations."""
         hot = lot.choice(list(self.places.values())) + HOT
         often = lot.choice((0, 0.5, 0.9))
-        for l1 in range(4):
+        for l1 in range(SMS):
             warps = self.ctas[l1] if l1 in self.ctas or lot.random() < often else []
             for _ in range(lot.choice((0, 0, 1, 2))):
                 warp = Warp()
@@ -192,52 +193,25 @@ class Instance:
                     warp.pause(lot, 20 if busy else 60)
                 warps.append(warp)
 
-    def kernel(self, number: int) -> Kernel:
-        """The kernel, and where each warp's code begins (``starts``)."""
-        most = max(len(warps) for warps in self.ctas.values())
-        code, self.starts = [], {}
-        groups = []
+    def needs(self, code: list[dict], first: int, most: int) -> list[tuple[list, list, list]]:
+        """Warps, runs and addresses of each CTA, of ``most`` warps; their code is appended.
+
+        ``first``: the number of the first CTA.
+        """
+        self.starts = {}
+        ctas = []
         for n, warps in enumerate(self.ctas.values()):
-            runs, addresses, rows = [], [], []
+            rows, runs, addresses = [], [], []
             for w in range(most):
                 warp = warps[w] if w < len(warps) else idle()
-                self.starts[n, w] = len(code), warp
-                n_records, n_addresses = len(warp.records), len(warp.addresses)
-                row = (len(runs), 1, len(addresses), n_addresses, n_records, n_records)
-                rows.append(row)
+                self.starts[first + n, w] = len(code), warp
+                counts = len(warp.addresses), len(warp.records), len(warp.records)
+                rows.append((len(runs), 1, len(addresses), *counts))
                 runs.append((len(code), len(warp.records), warp.mask))
                 addresses += [(a, 0, -1) for a in warp.addresses]
                 code += warp.records
-            groups.append((rows, runs, addresses))
-        records = blank(len(code))
-        records["pc"] = np.arange(len(code)) * 16
-        for record, fields in zip(records, code):
-            for name, value in fields.items():
-                if isinstance(value, tuple):
-                    record[name][: len(value)] = value
-                else:
-                    record[name] = value
-
-        def ctas():
-            for n, (rows, runs, addresses) in enumerate(groups):
-                yield Cta(
-                    (n, 0, 0),
-                    np.array(rows, WARP),
-                    np.array(runs, RUN),
-                    np.array(addresses, ADDRESS),
-                    np.zeros(0, np.int64),
-                )
-
-        return Kernel(
-            id=number,
-            name="litmus",
-            grid=(len(groups), 1, 1),
-            block=(32 * most, 1, 1),
-            registers=32,
-            shared_bytes=0,
-            code=Code(records, [""]),
-            ctas=ctas,
-        )
+            ctas.append((rows, runs, addresses))
+        return ctas
 
     def effect(self, who: int) -> Effect | None:
         """What an instruction is in the test; None: it is there beside it."""
@@ -255,8 +229,46 @@ def idle() -> Warp:
     return warp
 
 
+def records_of(code: list[dict]) -> np.ndarray:
+    """INSTRUCTION records from their fields."""
+    records = blank(len(code))
+    records["pc"] = np.arange(len(code)) * 16
+    for record, fields in zip(records, code):
+        for name, value in fields.items():
+            if isinstance(value, tuple):
+                record[name][: len(value)] = value
+            else:
+                record[name] = value
+    return records
+
+
+def kernel(instances: list[Instance], number: int) -> Kernel:
+    """A kernel that runs some instances side by side."""
+    most = max(len(warps) for instance in instances for warps in instance.ctas.values())
+    code: list[dict] = []
+    made: list[tuple[list, list, list]] = []
+    for instance in instances:
+        made += instance.needs(code, len(made), most)
+
+    def ctas():
+        for n, (rows, runs, addresses) in enumerate(made):
+            streams = np.array(rows, WARP), np.array(runs, RUN), np.array(addresses, ADDRESS)
+            yield Cta((n, 0, 0), *streams, np.zeros(0, np.int64))
+
+    return Kernel(
+        id=number,
+        name="litmus",
+        grid=(len(made), 1, 1),
+        block=(32 * most, 1, 1),
+        registers=32,
+        shared_bytes=0,
+        code=Code(records_of(code), [""]),
+        ctas=ctas,
+    )
+
+
 def run(instances: list[Instance], on: GPU) -> machine.Machine:
-    """Run instances one after the other; the machine, with its notes."""
+    """Run instances, some at a time; the machine, with its notes."""
     machines = []
 
     class Watched(machine.Machine):
@@ -265,7 +277,8 @@ def run(instances: list[Instance], on: GPU) -> machine.Machine:
             self.witness(ROOM)
             machines.append(self)
 
-    kernels = [instance.kernel(k + 1) for k, instance in enumerate(instances)]
+    groups = [instances[k : k + TOGETHER] for k in range(0, len(instances), TOGETHER)]
+    kernels = [kernel(group, k + 1) for k, group in enumerate(groups)]
     with mock.patch.object(ranks, "Machine", Watched):
         result = engine.run(Workload("litmus", kernels), on, threads=1)
     assert not result.stopped, result.stopped

@@ -69,6 +69,31 @@ def test_accesses_of_a_queue_are_coherent(protocol, order):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("changes", [{}, CROWDED])
+def test_invalidated_l1s_give_lines_up_by_the_protocol(protocol, changes):
+    """buffer_wbinvl1: homes hear of what they must know, and nothing that was written is lost."""
+    forget = dict(op=OpClass.CACHE_CONTROL, cache=int(CachePolicy.INVALIDATE))
+    for seed in range(3):
+        programs, written = random_programs(np.random.default_rng(seed), 4, 40, 6)
+        for program in programs:
+            for place in (35, 20, 5):
+                program.insert(place, forget)
+        done = run([[*p, END] for p in programs], gpu(protocol, **changes))
+        found = check_at_rest(done)
+        assert changes or found == written
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_an_invalidated_line_is_asked_for_again(protocol):
+    forget = dict(op=OpClass.CACHE_CONTROL, cache=int(CachePolicy.INVALIDATE))
+    again = total(
+        run([[("load", BASE), END, ("load", BASE), END]], gpu(protocol), 1), "l2_requests"
+    )
+    program = [("load", BASE), END, forget, ("load", BASE), END]
+    assert total(run([program], gpu(protocol), 1), "l2_requests") > again
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_threads_change_nothing(protocol):
     programs, _ = random_programs(np.random.default_rng(5), 4, 60, 6)
     one, two = (run(programs, gpu(protocol), threads=n) for n in (1, 2))

@@ -12,71 +12,36 @@ is done with, or why it is not, and then nothing has changed.
 import numpy as np
 
 from lockstep._jit import force_inline, inline, jit
-from lockstep.model import clock as clocks
-from lockstep.model import entries as lists
-from lockstep.model.cache import data_port, replacement, tags
+from lockstep.model.cache import replacement, tags
 from lockstep.model.cache.l2 import (
     RUNNING,
     STALL_LINE,
     STALL_MSHR,
-    STALL_READ_QUEUE,
-    STALL_REPLY,
-    STALL_WRITE_QUEUE,
-    place_of,
 )
-from lockstep.model.coherence.l1 import ALL, event_of
+from lockstep.model.coherence.home_actions import HUNG, act
+from lockstep.model.coherence.home_lines import ONE, fresh, hang, take_over, way_of
+from lockstep.model.coherence.home_messages import CONTROL_PIPE, reply
+from lockstep.model.coherence.l1_lines import ALL, event_of
 from lockstep.model.coherence.numbers import (
     ALONE,
-    ANSWERED,
-    ATOMIC,
     DEFER,
     DIRTY,
-    DISOWN,
-    FORGET,
-    FORWARD,
     FROM_OWNER,
-    HOME_CLEAN,
-    HOME_DROP,
-    HOME_FILL,
     HOME_STALL,
     LAST,
-    MERGE,
-    MIX,
     NO_MSHR,
-    OWN,
     OWNED,
-    REMOVE,
-    REPLAY,
-    SAVE,
-    SHARE,
     SHARER,
-    SHOW,
     TO_MEMORY,
-    TO_OWNER,
-    TO_REQUESTER,
     UNMIXED,
     UNSHARED,
     WHOLE,
 )
 from lockstep.model.coherence.rules import AS_ATOMIC, AS_READ, AS_WRITE, COHERENT
-from lockstep.model.dram import controller
-from lockstep.model.dram.state import READ, WRITE
 from lockstep.model.entries import NONE
-from lockstep.model.link import KIND_DATA, KIND_READ
-from lockstep.model.memory import QUEUE
+from lockstep.model.link import KIND_READ
 
-# Pipes of a slice: all replies of one take equally long. There are no sides with a protocol.
-DATA_PIPE, CONTROL_PIPE, FILL_PIPE = np.int64(0), np.int64(1), np.int64(2)
-HUNG = -1
-"""A request now hangs on a way: it is not in front of the tags any more."""
 MOST_REFUSALS = 64  # of a request; then it holds its slice up until it can be served
-ONE = np.int64(1)
-
-
-@force_inline
-def way_of(m, row, way):
-    """The directory's record of a way."""
-    return m.homes.ways[row * m.l2.tags.shape[0].ways + way]
 
 
 @force_inline
@@ -127,21 +92,6 @@ def entry_for(m, slice_, state, trigger, true):
     if entry.next < 0 and m.homes.slices[slice_].fault == 0:
         m.homes.slices[slice_].fault = 1 + state * rules.home.shape[1] + event
     return entry
-
-
-@force_inline
-def take_over(m, record, row, way):
-    """What became of a line without the protocol: a host's copy displaced it, or left it here."""
-    line = tags.line_of(m.l2.tags, row, way)
-    if record.line != line:
-        fresh(record, line)
-    held = tags.way_of(m.l2.tags, row, way)
-    if held.valid | held.dirty:
-        if record.state < m.homes.rules.known[0].home_stable:
-            known = m.homes.rules.known[0]
-            record.state = known.changed if held.dirty else known.clean
-            record.valid, record.dirty = ALL, ALL if held.dirty else 0
-        held.valid = held.dirty = held.partial = 0
 
 
 @force_inline
@@ -252,281 +202,6 @@ def make_room(m, slice_, index, tick, now):
     replacement.insert(m.l2.tags, slice_, row, way, request.line, 0)
     fresh(record, request.line)
     return way, RUNNING
-
-
-@force_inline
-def fresh(record, line):
-    """A line that nobody has, and of which nothing is here."""
-    record.line = line
-    record.state = record.valid = record.dirty = record.sharers = 0
-    record.mixed = record.awaited = record.parked = 0
-    record.owner = record.first = record.last = NONE
-
-
-@force_inline
-def hang(m, slice_, record, index):
-    """Let a request hang on a way, behind those that do."""
-    entries = m.l2.entries
-    entries[index].next = NONE
-    if record.first < 0:
-        record.first = index
-    else:
-        entries[record.last].next = index
-    record.last = index
-    m.l2.slices[slice_].waiting += 1
-
-
-@force_inline
-def replay(m, slice_, record, tick):
-    """What hangs on a way goes in front of all requests of the slice, in its order."""
-    entries, state = m.l2.entries, m.l2.slices[slice_]
-    if record.first < 0:
-        return
-    if state.count[QUEUE] == 0:
-        state.tail[QUEUE] = record.last
-    else:
-        entries[record.last].next = state.head[QUEUE]
-    state.head[QUEUE] = record.first
-    index = record.first
-    while True:
-        entries[index].ready = tick
-        state.count[QUEUE] += 1
-        state.waiting -= 1
-        if index == record.last:
-            break
-        index = np.int64(entries[index].next)
-    record.first = record.last = NONE
-    record.parked = 0
-    state.retry = 1
-
-
-@force_inline
-def reply(m, slice_, origin, number, pipe, tick):
-    """Answer the requester of an entry: RUNNING, or that its pipe is full."""
-    spec, entries, state = m.l2.spec[0], m.l2.entries, m.l2.slices[slice_]
-    if state.count[pipe] >= spec.replies:
-        return STALL_REPLY
-    peeks = origin.kind == KIND_READ
-    new = lists.take(state, entries)
-    target = entries[new]
-    target.kind, target.source, target.home = origin.kind, origin.source, origin.home
-    target.line, target.full, target.tag = origin.line, origin.full, origin.tag
-    target.policy, target.refusals, target.issued = origin.policy, origin.refusals, origin.issued
-    send(m, slice_, new, KIND_DATA if peeks else COHERENT + number, number, pipe, tick, peeks)
-    return RUNNING
-
-
-@force_inline
-def send(m, slice_, new, answer, number, pipe, tick, peeks):
-    """Put a reply into a pipe, which has room."""
-    spec, entries, state = m.l2.spec[0], m.l2.entries, m.l2.slices[slice_]
-    target = entries[new]
-    data = peeks or m.homes.rules.forms[number].carries
-    target.answer, target.sectors = answer, 1
-    target.flits = m.homes.spec[0].data_flits if data else 1
-    now = clocks.cycle_of(spec.l2, tick)
-    target.ready = now
-    if pipe == CONTROL_PIPE:
-        target.ready = now + m.homes.spec[0].directory_cycles
-    elif pipe == DATA_PIPE:
-        counters = m.counters[state.channel]
-        done = data_port.move(spec, state, counters, target.line, 1, tick)
-        target.ready = done + spec.hit_cycles
-    lists.append(entries, state, pipe, new)
-
-
-@force_inline
-def lacks(m, slice_, record, entry, pipe):
-    """What carrying out an entry lacks: room of the pipe, of memory's queues, or for forwards."""
-    state, forms, spec = m.l2.slices[slice_], m.homes.rules.forms, m.l2.spec[0]
-    forwards = m.homes.slices[slice_].forward_count
-    for number in range(forms.shape[0]):
-        if entry.messages >> number & 1 == 0:
-            continue
-        form = forms[number]
-        if form.to == TO_MEMORY:
-            if form.carries:
-                if not controller.has_room(m.l2.dram, state.channel, WRITE):
-                    return STALL_WRITE_QUEUE
-            elif not controller.has_room(m.l2.dram, state.channel, READ):
-                return STALL_READ_QUEUE
-        elif form.network == FORWARD:
-            if forwards + m.homes.spec[0].sources > m.homes.forwards.shape[1]:
-                return STALL_REPLY
-        elif state.count[pipe] >= spec.replies:
-            return STALL_REPLY
-    if entry.actions & SHOW and state.count[pipe] >= spec.replies:
-        return STALL_REPLY
-    return RUNNING
-
-
-@force_inline
-def pipe_of(m, entry, after_fill):
-    """The pipe of what an entry replies."""
-    forms = m.homes.rules.forms
-    for number in range(forms.shape[0]):
-        if entry.messages >> number & 1 and forms[number].to == TO_REQUESTER:
-            if forms[number].carries == 0:
-                return CONTROL_PIPE
-    return FILL_PIPE if after_fill else DATA_PIPE
-
-
-@jit
-def act(m, slice_, row, way, entry, index, sender, requester, mask, tick, now):
-    """Carry out an entry of the table for a line: RUNNING, HUNG, or what it lacks.
-
-    ``index``: the request that it is for, or -1; ``sender``: the L1 whose request or answer it is
-    for, or -1, with ``mask``, the bytes that it brings; ``requester``: who is served, or -1. Way
-    -1: the line has none, and gets none.
-    """
-    state, spec, rules = m.l2.slices[slice_], m.l2.spec[0], m.homes.rules
-    counters = m.counters[state.channel]
-    record = way_of(m, row, max(way, 0))
-    actions = entry.actions
-    waited = index >= 0 and m.l2.entries[index].left == 0  # until the data was here
-    pipe = pipe_of(m, entry, waited or actions & HOME_FILL)
-    reason = lacks(m, slice_, record, entry, pipe)
-    if reason != RUNNING:
-        return reason
-    if actions & SAVE:
-        request = m.l2.entries[index]
-        record.source, record.tag, record.issued = request.source, request.tag, request.issued
-        record.kind = request.kind
-    if actions & MERGE:
-        record.valid |= mask
-        record.dirty |= mask
-        data_port.move(spec, state, counters, tags.line_of(m.l2.tags, row, way), 1, tick)
-    if actions & HOME_FILL:
-        record.valid = ALL
-        data_port.move(spec, state, counters, tags.line_of(m.l2.tags, row, way), 1, tick)
-    if actions & ATOMIC:
-        record.dirty |= mask
-        lanes = np.int64(m.l2.entries[index].full)
-        line = tags.line_of(m.l2.tags, row, way)
-        data_port.update(spec, state, counters, line, 1, lanes, tick)
-    if way >= 0:
-        direct(record, actions, sender, requester)
-    for number in range(rules.forms.shape[0]):
-        if entry.messages >> number & 1:
-            dispatch(m, slice_, row, way, record, number, index, requester, pipe, tick, now)
-    if actions & SHOW:
-        reply(m, slice_, m.l2.entries[index], 0, pipe, tick)
-    hung = RUNNING
-    if way >= 0:
-        if actions & HOME_CLEAN:
-            record.dirty = 0
-        if actions & HOME_DROP:
-            record.valid = 0
-        if actions & DEFER:
-            m.l2.entries[index].left = 0
-            hang(m, slice_, record, index)
-            hung = HUNG
-        change(m, slice_, row, way, record, entry.next)
-        if actions & REPLAY:
-            replay(m, slice_, record, tick)
-    return hung
-
-
-@force_inline
-def direct(record, actions, sender, requester):
-    """What an entry does to the directory."""
-    if actions & ANSWERED:
-        record.awaited -= 1
-    if actions & MIX:
-        record.mixed = 1
-    if actions & REMOVE:
-        record.sharers &= ~(ONE << sender)
-        if record.owner == sender:
-            record.owner = NONE
-        if record.sharers == 0:
-            record.mixed = 0
-    if actions & DISOWN:
-        record.owner = NONE
-    if actions & FORGET:
-        record.sharers, record.owner, record.mixed = 0, NONE, 0
-    if actions & SHARE:
-        record.sharers |= ONE << requester
-    if actions & OWN:
-        record.owner = requester
-
-
-@force_inline
-def change(m, slice_, row, way, record, after):
-    """A line's state changes: while it is not stable its way stays; without a state it is free."""
-    stable = m.homes.rules.known[0].home_stable
-    state = m.l2.slices[slice_]
-    before, record.state = record.state, after
-    if after >= stable:
-        if before < stable:
-            replacement.lock(m.l2.tags, row, way)
-        return
-    if before >= stable:
-        replacement.unlock(m.l2.tags, slice_, row, way, 0)
-        state.retry = 1
-    if after == 0:
-        if record.parked:
-            replay(m, slice_, record, 0)
-        tags.invalidate(m.l2.tags, row, way)
-
-
-@force_inline
-def dispatch(m, slice_, row, way, record, number, index, requester, pipe, tick, now):
-    """Send a message of an entry; there is room."""
-    form = m.homes.rules.forms[number]
-    state = m.l2.slices[slice_]
-    if form.to == TO_MEMORY:
-        line = tags.line_of(m.l2.tags, row, way)
-        to_memory(m, slice_, row, way, line, form.carries != 0, now)
-    elif form.to == TO_REQUESTER:
-        if index >= 0:
-            reply(m, slice_, m.l2.entries[index], number, pipe, tick)
-            return
-        new = lists.take(state, m.l2.entries)
-        target = m.l2.entries[new]
-        target.kind, target.source, target.home = record.kind, record.source, slice_
-        target.line, target.full = tags.line_of(m.l2.tags, row, way), 0
-        target.tag, target.issued = record.tag, record.issued
-        target.policy = target.refusals = 0
-        send(m, slice_, new, COHERENT + number, number, pipe, tick, False)
-    elif form.to == TO_OWNER:
-        if record.owner >= 0 and record.owner != requester:
-            forward(m, slice_, row, way, number, record.owner, now)
-            record.awaited += 1
-    else:
-        for l1 in range(m.homes.spec[0].sources):
-            there = record.sharers >> l1 & 1
-            if there and l1 != requester and l1 != record.owner:
-                forward(m, slice_, row, way, number, l1, now)
-                record.awaited += 1
-
-
-@force_inline
-def to_memory(m, slice_, row, way, line, writes, now):
-    """Read a line from the memory into its way, or write it there."""
-    state, dram = m.l2.slices[slice_], m.l2.dram
-    counters = m.counters[state.channel]
-    place = place_of(m.l2, state, line)
-    if writes:
-        controller.enqueue(dram, state.channel, WRITE, place, now)
-        counters.l2_writebacks += 1
-        return
-    slot = dram.slots[controller.enqueue(dram, state.channel, READ, place, now)]
-    slot.slice, slot.tag_row, slot.way = slice_, row, way
-    slot.sectors, slot.far, slot.ahead = 1, 0, 0
-    state.mshrs += 1
-
-
-@force_inline
-def forward(m, slice_, row, way, number, destination, now):
-    """Tell an L1 something about a line; there is room."""
-    state = m.homes.slices[slice_]
-    capacity = m.homes.forwards.shape[1]
-    note = m.homes.forwards[slice_, (state.forward_head + state.forward_count) % capacity]
-    state.forward_count += 1
-    note.ready_at = now + m.homes.spec[0].directory_cycles
-    note.destination, note.number = destination, number
-    note.line, note.slice = tags.line_of(m.l2.tags, row, way), slice_
-    m.counters[m.l2.slices[slice_].channel].l2_forwards += 1
 
 
 @inline

@@ -11,153 +11,42 @@ after each call.
 """
 
 from lockstep._jit import inline
-from lockstep.model.cache import replacement, slice_hash, tags
-from lockstep.model.cache.l1 import FULL_ENTRY, FULL_FILE, FULL_QUEUE, FULL_SET
+from lockstep.model.cache import replacement, tags
+from lockstep.model.cache.l1 import FULL_ENTRY, FULL_FILE, FULL_QUEUE
 from lockstep.model.coherence import lines, outgoing
+from lockstep.model.coherence.l1_lines import (
+    ALL,
+    bytes_sent,
+    end,
+    entry_for,
+    locate,
+    make_room,
+    number_of,
+    store,
+    way_of,
+    writes,
+)
 from lockstep.model.coherence.numbers import (
     ACKNOWLEDGED,
     ANSWER,
     ATOMIC_OPERATION,
     CLEAN,
-    DIRTY_BYTES,
     DONE,
     DROP,
-    EVICT,
     FILL,
-    FULL,
-    INVALIDATE,
     LOAD_GLC,
     NOTHING,
-    OPERAND,
     PERFORM,
     POSTED,
     RESPONSE,
     STALL,
     STORE,
-    VALID,
     WAIT,
 )
 from lockstep.model.coherence.rules import COHERENT
 
 HIT, COMING, SENT = 0, 1, 2
 """What becomes of an operation: it is done; it waits; a store is on its way, to be acknowledged."""
-ALL = -1  # a mask of all bytes
-
-
-@inline
-def event_of(choices, trigger, true):
-    """The event of a trigger under the conditions that are true; every trigger has one."""
-    k = 0
-    while choices[trigger, k].conditions & ~true:
-        k += 1
-    return choices[trigger, k].event
-
-
-@inline
-def truth(mask, valid):
-    """The conditions that hold for an operation on some bytes."""
-    true = VALID if mask & ~valid == 0 else 0
-    return true | FULL if mask == ALL else true
-
-
-@inline
-def way_of(c, row, way):
-    """The record of a way."""
-    return c.coherent.ways[row * c.l1.tags.shape[0].ways + way]
-
-
-@inline
-def end(c, s, tag, lanes):
-    """An operation has ended."""
-    note = c.coherent.ended[s, c.coherent.caches[s].ended]
-    c.coherent.caches[s].ended += 1
-    note.tag, note.lanes = tag, lanes
-
-
-@inline
-def entry_for(c, s, state, trigger, mask, valid):
-    """The table's entry for what happens to a line, which is possible; else it is noted."""
-    rules = c.coherent.rules
-    event = event_of(rules.l1_choices, trigger, truth(mask, valid))
-    entry = rules.l1[state, event]
-    if entry.next < 0 and c.coherent.caches[s].fault == 0:
-        c.coherent.caches[s].fault = 1 + state * rules.l1.shape[1] + event
-    return entry
-
-
-@inline
-def number_of(messages):
-    """The number of the only message that an entry sends."""
-    number = 0
-    while messages >> number & 1 == 0:
-        number += 1
-    return number
-
-
-@inline
-def writes(kind):
-    """Whether an operation changes the bytes that it names."""
-    return STORE <= kind <= ATOMIC_OPERATION
-
-
-@inline
-def bytes_sent(c, number, dirty, mask):
-    """The mask that a message carries."""
-    carries = c.coherent.rules.forms[number].carries
-    if carries == OPERAND:
-        return mask
-    return dirty if carries == DIRTY_BYTES else ALL
-
-
-@inline
-def locate(c, s, line):
-    """Row and way of a line; way -1: it is not here."""
-    row = tags.row_of(c.l1.tags, s, slice_hash.index_of(c.l1.hash, line))
-    return row, tags.find(c.l1.tags, s, row, line)
-
-
-@inline
-def make_room(c, s, counters, row, line, room, now):
-    """A way for a line: ``(0, way)``, or why there is none.
-
-    ``room``: requests that may be sent for the line that goes.
-    """
-    way = replacement.victim(c.l1.tags, s, row, c.l1.victim)
-    if way < 0:
-        counters.l1_fail_line += 1
-        return FULL_SET, way
-    old = tags.line_of(c.l1.tags, row, way)
-    if old != tags.NO_LINE:
-        record = way_of(c, row, way)
-        trigger = c.coherent.rules.known[0].messages + EVICT
-        entry = entry_for(c, s, record.state, trigger, 0, record.valid)
-        if entry.messages:
-            if room < 1:
-                counters.l1_fail_queue += 1
-                return FULL_QUEUE, way
-            if not lines.may_evict(c, s):
-                counters.l1_fail_line += 1
-                return FULL_SET, way
-            let_go(c, s, counters, entry, old, record, now)
-        counters.l1_evictions += 1
-    replacement.insert(c.l1.tags, s, row, way, line, 0)
-    c.l1.caches[s].filled = 1
-    record = way_of(c, row, way)
-    record.state = record.valid = record.dirty = 0
-    return 0, way
-
-
-@inline
-def let_go(c, s, counters, entry, line, record, now):
-    """A line leaves its way, and says so to its home; it lives on in an entry."""
-    e = lines.allocate(c, s, line, lines.GOING)
-    going = c.coherent.lines[s, e]
-    going.state, going.valid, going.dirty = entry.next, record.valid, record.dirty
-    number = number_of(entry.messages)
-    if c.coherent.rules.forms[number].carries:
-        counters.l1_writebacks += 1
-    mask = bytes_sent(c, number, record.dirty, 0)
-    outgoing.push(c, s, line, number, mask, 0, 0, now)
 
 
 @inline
@@ -287,15 +176,6 @@ def access(c, s, counters, kind, line, mask, lanes, tag, policy, now):
 
 
 @inline
-def store(c, s, row, way, state, valid, dirty):
-    """Write down what a way holds; one without a state holds nothing."""
-    record = way_of(c, row, way)
-    record.state, record.valid, record.dirty = state, valid, dirty
-    if state == 0:
-        tags.invalidate(c.l1.tags, row, way)
-
-
-@inline
 def settle(c, s, counters, e, now):
     """A line's state may be stable: operations go on, as far as there is room; then its entry goes.
 
@@ -348,6 +228,39 @@ def go_on(c, s, counters, now):
 
 
 @inline
+def found(c, s, e, line):
+    """Row, way, state, valid, dirty of a line that a message is about; ``e``: its entry, or -1."""
+    if e >= 0:
+        record = c.coherent.lines[s, e]
+        return record.row, record.way, record.state, record.valid, record.dirty
+    row, way = locate(c, s, line)
+    if way < 0:
+        return row, way, 0, 0, 0
+    held = way_of(c, row, way)
+    return row, way, held.state, held.valid, held.dirty
+
+
+@inline
+def oldest(c, s, e):
+    """Mask and kind of the operation that has waited longest for a line; 0 if none does."""
+    if e < 0 or c.coherent.lines[s, e].first < 0:
+        return 0, 0
+    operation = c.coherent.operations[s, c.coherent.lines[s, e].first]
+    return operation.mask, operation.kind
+
+
+@inline
+def ask_again(c, s, e, message, number, sent, at):
+    """A request that was refused goes out again from a cycle on."""
+    refusals = min(message.refusals + 1, 255)
+    lanes = 0
+    if e >= 0 and c.coherent.lines[s, e].first >= 0:
+        lanes = c.coherent.operations[s, c.coherent.lines[s, e].first].lanes
+    line = message.address // c.l1.spec[0].line_bytes
+    outgoing.repeat(c, s, line, number, sent, message.tag, lanes, refusals, at)
+
+
+@inline
 def receive(c, s, counters, message, at, now):
     """Carry out what a message says; False if it must stay where it is.
 
@@ -357,20 +270,8 @@ def receive(c, s, counters, message, at, now):
     line = message.address // c.l1.spec[0].line_bytes
     trigger = message.kind - COHERENT
     e = lines.find(c, s, line)
-    row, way = lines.NONE, lines.NONE
-    state, valid, dirty, mask, kind = 0, 0, 0, 0, 0
-    if e >= 0:
-        record = c.coherent.lines[s, e]
-        state, valid, dirty = record.state, record.valid, record.dirty
-        row, way = record.row, record.way
-        if record.first >= 0:
-            mask = c.coherent.operations[s, record.first].mask
-            kind = c.coherent.operations[s, record.first].kind
-    else:
-        row, way = locate(c, s, line)
-        if way >= 0:
-            held = way_of(c, row, way)
-            state, valid, dirty = held.state, held.valid, held.dirty
+    row, way, state, valid, dirty = found(c, s, e, line)
+    mask, kind = oldest(c, s, e)
     entry = entry_for(c, s, state, trigger, mask, valid)
     if entry.next < 0:
         return True
@@ -397,11 +298,7 @@ def receive(c, s, counters, message, at, now):
             counters.l1_writebacks += rules.forms[number].carries != NOTHING
             outgoing.answer(c, s, line, number, sent, now)
         else:
-            refusals = min(message.refusals + 1, 255)
-            lanes = 0
-            if e >= 0 and c.coherent.lines[s, e].first >= 0:
-                lanes = c.coherent.operations[s, c.coherent.lines[s, e].first].lanes
-            outgoing.repeat(c, s, line, number, sent, message.tag, lanes, refusals, at)
+            ask_again(c, s, e, message, number, sent, at)
     if entry.actions & CLEAN:
         dirty = 0
     if entry.actions & DROP:
@@ -414,38 +311,3 @@ def receive(c, s, counters, message, at, now):
     elif way >= 0:
         store(c, s, row, way, entry.next, valid, dirty)
     return True
-
-
-@inline
-def invalidate(c, s, counters, now):
-    """All lines are invalidated, as far as the protocol does that; the rest goes by and by."""
-    c.coherent.caches[s].sweeping = c.l1.tags.shape[0].sets
-    trigger = c.coherent.rules.known[0].messages + INVALIDATE
-    for e in range(c.coherent.lines.shape[1]):  # those whose data is on its way
-        record = c.coherent.lines[s, e]
-        if lines.find(c, s, record.line) == e:
-            entry = entry_for(c, s, record.state, trigger, 0, record.valid)
-            if entry.next >= 0 and entry.actions & WAIT == 0 and entry.messages == 0:
-                record.state = entry.next
-    sweep(c, s, counters, now)
-
-
-@inline
-def sweep(c, s, counters, now):
-    """Empty rows of an L1, as long as there is room for messages."""
-    cache = c.coherent.caches[s]
-    trigger = c.coherent.rules.known[0].messages + INVALIDATE
-    while cache.sweeping > 0:
-        row = tags.row_of(c.l1.tags, s, cache.sweeping - 1)
-        for way in range(c.l1.tags.caches[s].ways):
-            line = tags.line_of(c.l1.tags, row, way)
-            if line == tags.NO_LINE or c.l1.tags.keys[row, way] >= tags.LOCKED:
-                continue
-            record = way_of(c, row, way)
-            entry = entry_for(c, s, record.state, trigger, 0, record.valid)
-            if entry.messages:
-                if outgoing.room(c, s) < 1 or not lines.may_evict(c, s):
-                    return
-                let_go(c, s, counters, entry, line, record, now)
-            tags.invalidate(c.l1.tags, row, way)
-        cache.sweeping -= 1

@@ -8,7 +8,7 @@ from lockstep._jit import inline, jit
 from lockstep.model import entries as lists
 from lockstep.model.cache import slice_hash, tags
 from lockstep.model.cache.l2_lines import locate
-from lockstep.model.coherence import home, l1
+from lockstep.model.coherence import home_lines, l1_lines
 
 
 @inline
@@ -25,17 +25,17 @@ def _row_of(m, slice_, address):
 @inline
 def _leave(c, m, s, row, way, line):
     """An L1 gives a line up, unless its home asks about it; what is dirty of it is there then."""
-    record = l1.way_of(c, row, way)
+    record = l1_lines.way_of(c, row, way)
     address = line * c.l1.spec[0].line_bytes
     slice_ = slice_hash.slice_of(m.slices, address, m.l2.policies.slice_hash)
     home_row = _row_of(m, slice_, address)
     home_way = tags.find(m.l2.tags, slice_, home_row, line)
     if home_way >= 0:
-        known = home.way_of(m, home_row, home_way)
-        home.take_over(m, known, home_row, home_way)
+        known = home_lines.way_of(m, home_row, home_way)
+        home_lines.take_over(m, known, home_row, home_way)
         if known.state >= m.homes.rules.known[0].home_stable:
             return
-        known.sharers &= ~(home.ONE << s)
+        known.sharers &= ~(home_lines.ONE << s)
         if known.owner == s:
             known.owner = -1
         if record.dirty:

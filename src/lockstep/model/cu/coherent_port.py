@@ -7,7 +7,7 @@ from lockstep._jit import inline
 from lockstep.model import link
 from lockstep.model.cache import miss_queue
 from lockstep.model.clock import NEVER
-from lockstep.model.coherence import l1, lines, outgoing
+from lockstep.model.coherence import l1, l1_invalidation, lines, outgoing
 from lockstep.model.coherence.rules import COHERENT
 from lockstep.model.core import attribution, port
 from lockstep.model.core.done import note
@@ -151,7 +151,7 @@ def tick(c, requests, replies, forwards, answers, s, now):
         l1.go_on(c, s, c.counters[s], now)
         tell_ended(c, s, now)
     if cache.sweeping > 0:
-        l1.sweep(c, s, c.counters[s], now)
+        l1_invalidation.sweep(c, s, c.counters[s], now)
     if outgoing.next_answer(c, s) <= now and c.cus[s].answer_free <= now:
         send_answer(c, answers, s, now)
     if port.may_send(c, s, now):

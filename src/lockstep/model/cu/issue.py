@@ -4,6 +4,7 @@ from lockstep._jit import force_inline, inline
 from lockstep.isa.instruction import CachePolicy, OpClass
 from lockstep.model.cache.l1_fill import invalidate
 from lockstep.model.clock import NEVER
+from lockstep.model.coherence import l1_invalidation
 from lockstep.model.core import attribution
 from lockstep.model.core.barrier import reach
 from lockstep.model.core.cta import end_warp
@@ -174,7 +175,10 @@ def after(c, s, w, warp, instruction, now):
         hold(warp, now + instruction.immediate)
         c.looks[s, w].reason = STALL_SLEEP
     elif op == CACHE_CONTROL and instruction.cache & INVALIDATE:
-        invalidate(c.l1, s, c.counters[s])
+        if c.coherent.spec[0].on:
+            l1_invalidation.invalidate(c, s, c.counters[s], now)
+        else:
+            invalidate(c.l1, s, c.counters[s])
 
 
 @force_inline
