@@ -20,6 +20,7 @@ def record(op, space=Space.NONE, width=0, cache=0, targets=(), sources=()):
 
 
 P = 256
+ORDERS = CachePolicy.ACQUIRE, CachePolicy.RELEASE  # machine code has fences for them
 RECORDS = [
     record(OpClass.FP32, targets=[(4, 1)], sources=[(1, 1), (2, 1), (3, 1)]),
     record(OpClass.FP32, targets=[(4, 1)], sources=[(1, 1), (P, 1)]),
@@ -46,7 +47,7 @@ RECORDS += [
     record(OpClass.LOAD, Space.GLOBAL, width, cache, [(8, max(width // 4, 1))], [(2, 2), (P, 1)])
     for width in (1, 2, 4, 8, 16)
     for cache in (0, *CachePolicy.__members__.values())
-    if cache != CachePolicy.INVALIDATE
+    if cache not in (CachePolicy.INVALIDATE, *ORDERS)
 ]
 RECORDS += [
     record(OpClass.STORE, space, width, 0, (), [(2, 1 + wide), (8, max(width // 4, 1))])
@@ -92,6 +93,15 @@ def test_every_class_has_an_opcode(op):
     for space in spaces:
         if (op, space) != (OpClass.REDUCTION, Space.SHARED):  # machine code has none: ATOMS
             assert any(sass.is_known(name, 0) for name in spellings(record(op, space)))
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_what_an_access_orders_is_left_out(order):
+    """PTX says it of an access; machine code has instructions beside it."""
+    row = record(OpClass.LOAD, Space.GLOBAL, 4, CachePolicy.BYPASS_L1 | order, [(8, 1)], [(2, 2)])
+    assert operand_words(row, "ld.acquire.gpu.u32", 80) == "1 R8 LDG.E.STRONG.GPU 1 R2"
+    fence = record(OpClass.FENCE, cache=CachePolicy.ACQUIRE | CachePolicy.RELEASE)
+    assert operand_words(fence, "fence.acq_rel.gpu", 80) == "0 MEMBAR.SC.GPU 0"
 
 
 @pytest.mark.parametrize("space", [Space.GLOBAL, Space.SHARED])

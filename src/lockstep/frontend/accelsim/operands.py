@@ -18,8 +18,10 @@ from lockstep.isa.instruction import (
     PREDICATES,
     UNIFORM_PREDICATES,
     UNIFORM_REGISTERS,
+    CachePolicy,
 )
 
+_ORDERED = int(CachePolicy.ACQUIRE | CachePolicy.RELEASE)
 MOST_ZEROS = 3  # zero registers among the sources of one instruction
 _CONTROL = ("stall", "yields", "write_barrier", "read_barrier", "wait_mask", "reuse")
 _UNSAID = ("text", "constant", *_CONTROL)  # what a trace does not say, or not in a record's way
@@ -32,13 +34,16 @@ _Operands = tuple[_Numbers, _Numbers]  # destinations, sources
 def operand_words(record: np.void, text: str, architecture: int) -> str:
     """``count registers opcode count registers`` of a record.
 
-    Neither its control bits nor the place of a constant operand are expressed.
+    Neither its control bits nor the place of a constant operand are expressed, nor what an access
+    orders: machine code has fences beside it.
 
     Where the record's own opcode does not say what it is, as those of PTX, one of SASS does. Such
     a record may have operands that machine code lacks, as vectors in scattered registers: then
     arithmetic lists all registers one by one. Where they are too many, and in memory accesses,
     where the place of an operand says what it is, the first registers stand for all.
     """
+    record = record.copy()
+    record["cache"] &= ~_ORDERED
     for opcode in (text, *sass.spellings(record)):
         for operands in _candidates(record):
             if _agree(_lifted(record, opcode, operands, architecture), record, _FIELDS):
