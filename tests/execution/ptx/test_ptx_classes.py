@@ -4,6 +4,7 @@ from lockstep.execution.ptx import classes
 from lockstep.isa.instruction import CachePolicy, OpClass, Space
 from lockstep.isa.ptx.parser import parse
 
+BOTH = CachePolicy.ACQUIRE | CachePolicy.RELEASE
 ROWS = [
     ("add.s32 %r1, %r2, %r3", OpClass.INT32, Space.NONE, 0, 0),
     ("mul.lo.s32 %r1, %r2, %r3", OpClass.IMAD, Space.NONE, 0, 0),
@@ -38,14 +39,23 @@ ROWS = [
     ("bar.sync 0", OpClass.BARRIER, Space.NONE, 0, 0),
     ("bar.arrive 1, 64", OpClass.ARRIVE, Space.NONE, 0, 0),
     ("bar.warp.sync -1", OpClass.CONVERGENCE, Space.NONE, 0, 0),
-    ("membar.gl", OpClass.FENCE, Space.NONE, 0, 0),
-    ("membar.cta", OpClass.LOCAL_FENCE, Space.NONE, 0, 0),
-    ("fence.acq_rel.cta", OpClass.LOCAL_FENCE, Space.NONE, 0, 0),
-    ("fence.acq_rel.gpu", OpClass.FENCE, Space.NONE, 0, 0),
+    ("membar.gl", OpClass.FENCE, Space.NONE, 0, BOTH),
+    ("membar.cta", OpClass.LOCAL_FENCE, Space.NONE, 0, BOTH | CachePolicy.OF_CTA),
+    ("fence.acq_rel.cta", OpClass.LOCAL_FENCE, Space.NONE, 0, BOTH | CachePolicy.OF_CTA),
+    ("fence.acq_rel.gpu", OpClass.FENCE, Space.NONE, 0, BOTH),
+    ("fence.sc.sys", OpClass.FENCE, Space.NONE, 0, BOTH),
+    ("fence.acquire.gpu", OpClass.FENCE, Space.NONE, 0, CachePolicy.ACQUIRE),
+    ("fence.proxy.async", OpClass.LOCAL_FENCE, Space.NONE, 0, 0),
+    ("ld.acquire.gpu.global.u32 %r1, [%rd1]", OpClass.LOAD, Space.GLOBAL, 4,
+     CachePolicy.BYPASS_L1 | CachePolicy.ACQUIRE),
+    ("ld.relaxed.cta.global.u32 %r1, [%rd1]", OpClass.LOAD, Space.GLOBAL, 4,
+     CachePolicy.BYPASS_L1 | CachePolicy.OF_CTA),
+    ("st.release.gpu.global.u32 [%rd1], %r1", OpClass.STORE, Space.GLOBAL, 4, CachePolicy.RELEASE),
+    ("atom.acq_rel.gpu.global.add.u32 %r1, [%rd1], %r2", OpClass.ATOMIC, Space.GLOBAL, 4, BOTH),
     ("bra L", OpClass.BRANCH, Space.NONE, 0, 0),
     ("ret", OpClass.BRANCH, Space.NONE, 0, 0),
     ("exit", OpClass.EXIT, Space.NONE, 0, 0),
-]
+]  # fmt: skip
 
 
 def instruction(text):

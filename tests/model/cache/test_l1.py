@@ -45,6 +45,31 @@ def test_a_miss_asks_for_its_sectors_and_completes_with_them(cache):
     assert x.counters.l1_global_read_hits == 0
 
 
+@pytest.mark.parametrize("event", ["store", "invalidate", "past"])
+@pytest.mark.parametrize("scoped", [0, 1])
+def test_data_on_its_way_is_old_when_its_line_is_given_up_or_written(cache, event, scoped):
+    """Under scopes it is for those who waited, and not kept; who comes later asks again."""
+    x = cache()
+    x.l1.spec[0].scoped = scoped
+    first = x.load(7, 1)
+    if event == "store":
+        x.store(7, 1)
+    elif event == "invalidate":
+        l1_fill.invalidate(x.l1, 0, x.counters)
+    else:
+        x.load(7, 1, policy=CachePolicy.BYPASS_L1)
+    before = len(x.requests)
+    second = x.load(7, 1)
+    assert len(x.requests) - before == scoped
+    assert x.reply(0, 1) == ([first] if scoped else [second, first])
+    x.load(7, 1)
+    assert x.counters.l1_global_read_hits == (0 if scoped else 1)
+    if scoped:
+        assert len(x.reply(1, 1)) == 2
+        x.load(7, 1)
+        assert x.counters.l1_global_read_hits == 1
+
+
 def test_a_hit_asks_for_nothing(cache):
     x = cache()
     x.bring(7, 0b0011)

@@ -4,5 +4,5 @@ Read a file of ``protocols`` first, ``si.toml`` is the plainest, then ``table.py
 its entries mean, and ``vocabulary.py``, which has their words. ``check.py`` finds what is missing
 or contradicts itself, ``library.py`` reads those that are there, ``arrays.py`` makes numbers of
 them for compiled code, ``document.py`` a page for the documentation. What carries them out, apart
-from time, is ``tests/coherence_twin``; the caches of the model (``model/cache``) do not yet.
+from time, is ``tests/coherence_twin``; in time, for compute units, ``l1.py`` and ``home.py`` here.
 """

@@ -27,13 +27,15 @@ Protocols are tables in `src/lockstep/model/coherence/protocols`: what an L1 and
 line do for every pair of a state and an event. They are checked when they are read, carried out
 with values by a machine of their own (`tests/coherence_twin`), and exported as arrays
 (`src/lockstep/model/coherence/arrays.py`), by which the caches of compute units carry out NMOESI
-or SI in time: `--set coherence.protocol=nmoesi` ([parameters](gpus.md)). An L1's line in
+or SI in time: `--set coherence.protocol=nmoesi` ([parameters](gpus.md)). SMs keep what VI promises
+by their own means: [scopes](scopes.md). An L1's line of a compute unit in
 transition has an MSHR entry there, the home's is locked in its way; requests, forwards and
 responses have networks of their own. Kernels begin with empty L1s. Without a protocol caches do
 what `l1.protocol` and `l2.protocol` say.
 
 `python scripts/coherence.py search` tries all orders of events with two L1s and one line, `random`
-takes random steps with up to four L1s and lines of up to 64 bytes, and `litmus` runs litmus tests.
+takes random steps with up to four L1s and lines of up to 64 bytes, and `litmus` runs litmus tests,
+with `--timed` those of scopes through the model of time.
 What it found is in [DEVIATIONS](../DEVIATIONS.md#coherence-protocols).
 
 In the tables below, an operation or message is the first event listed for it whose conditions all
