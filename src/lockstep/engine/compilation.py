@@ -34,6 +34,7 @@ from lockstep.model.control import Control
 from lockstep.model.core import between, constant
 from lockstep.model.cu import cu
 from lockstep.model.dispatch import dispatcher, state
+from lockstep.model.modules import state as modules
 from lockstep.model.records import records
 from lockstep.model.sm import sm
 from lockstep.outside import ANSWER, REQUEST
@@ -48,7 +49,8 @@ def compile_model(gpu: GPU, notice: Callable[[str], None] | None = None) -> floa
 
     ``notice`` is told if machine code must be compiled and not only loaded.
     """
-    if gpu.core in _loaded:
+    kind = f"{gpu.core}, {'several modules' if gpu.modules.count > 1 else 'one'}"
+    if kind in _loaded:
         return 0.0
     begin = perf_counter()
     tiny = _tiny(gpu)
@@ -57,7 +59,8 @@ def compile_model(gpu: GPU, notice: Callable[[str], None] | None = None) -> floa
             notice(NOTICE)
         with _all_but_sms_in_another_process():
             links, memory = build_memory_side(tiny, {})
-            compiled(groups(links, build_sms(tiny, memory, {}), memory)[SMS])
+            sms = build_sms(tiny, memory, links, {})
+            compiled(groups(links, sms, memory, modules.build(tiny))[SMS])
     machine = Machine(tiny, 1, {})
     machine.next_dispatch(0)
     _exchange(machine.links, machine.sm.control)
@@ -67,7 +70,7 @@ def compile_model(gpu: GPU, notice: Callable[[str], None] | None = None) -> floa
     machine.run_windows(0, 1, 1, 1)
     machine.settle(1)
     machine.close()
-    _loaded.add(gpu.core)
+    _loaded.add(kind)
     return perf_counter() - begin
 
 
@@ -96,8 +99,8 @@ def compile_all_but_sms() -> None:
     """
     tiny = _tiny(library.gpu("QV100"))
     links, memory = build_memory_side(tiny, {})
-    sms = build_sms(tiny, memory, {})
-    compiled(groups(links, sms, memory)[PARTITIONS])
+    sms = build_sms(tiny, memory, links, {})
+    compiled(groups(links, sms, memory, modules.build(tiny))[PARTITIONS])
     contents.copy_to_device(memory, 0, 0)
     contents.pass_through(memory, 0, 0, False)
     contents.flush(memory)
@@ -117,7 +120,7 @@ def _exchange(links: Links, control: Control) -> None:
     joined = wires(links)
     state = tuple(wire.link for wire in joined), ends(joined), control
     words = np.zeros(packets.room(state[0], control), np.int64)
-    part = np.zeros((2, 2), np.int64)  # of nobody
+    part = np.zeros((3, 2), np.int64)  # of nobody
     packets.pack(words, part, part, *state, words)
     packets.unpack(words, part, part, *state)
 
@@ -134,8 +137,11 @@ def _meet_outside(links: Links, gpu: GPU) -> None:
 
 
 def _tiny(gpu: GPU) -> GPU:
-    """One SM and one channel: small to build."""
-    return replace(gpu, sm=replace(gpu.sm, count=1), dram=replace(gpu.dram, channels=1))
+    """One SM and one channel, on each of two modules if there are several: small to build."""
+    n = min(gpu.modules.count, 2)
+    modules = replace(gpu.modules, count=n)
+    sm, dram = replace(gpu.sm, count=n), replace(gpu.dram, channels=n)
+    return replace(gpu, sm=sm, dram=dram, modules=modules)
 
 
 @contextmanager

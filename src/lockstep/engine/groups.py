@@ -16,6 +16,7 @@ from lockstep.model.link import Link
 
 SCHEDULED = 0  # the group whose shards the CTA scheduler knows
 SMS, PARTITIONS = SCHEDULED, 1  # the groups of a GPU
+MODULES = 2  # ... and its third one, if it has several modules
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from lockstep._jit import Context, Pointer, SignalHold, phase, phase_row, phases
 from lockstep.engine import attributed
-from lockstep.engine.groups import PARTITIONS, SMS, Group, Wire, edges, ends, split
+from lockstep.engine.groups import MODULES, PARTITIONS, SMS, Group, Wire, edges, ends, split
 from lockstep.engine.outside import Outside
 from lockstep.engine.part import Part
 from lockstep.engine.rows import arrays_of, rows_of
@@ -30,6 +30,9 @@ from lockstep.model.core.state import Policies, Sm
 from lockstep.model.cu import cu
 from lockstep.model.dispatch import dispatcher
 from lockstep.model.dispatch import state as dispatch_state
+from lockstep.model.modules import router
+from lockstep.model.modules import state as modules
+from lockstep.model.modules.legs import legs
 from lockstep.model.records import one_space, records
 from lockstep.model.sm import scheduler, sm
 from lockstep.model.warming import passing, placed, walk
@@ -67,12 +70,13 @@ def compile_policies(user: dict) -> Policies:
 
 
 class Links(Context):
-    """The networks: two, and with a coherence protocol two more."""
+    """The networks: two, with a coherence protocol two more, and those between modules."""
 
     requests: link.Link
     replies: link.Link
     forwards: link.Link
     answers: link.Link
+    between: modules.ModuleLinks
 
 
 @cache
@@ -91,6 +95,7 @@ def build_memory_side(gpu: GPU, policies: dict) -> tuple[Links, partition.Memory
         link.build(channels, sms, latency, down, slices),
         link.build(channels, sms, latency, down * coherent, slices),
         link.build(sms, channels, latency, up * coherent, 1, CREDIT_WINDOWS),
+        modules.build_links(gpu),
     )
     memory = partition.build(
         gpu,
@@ -98,15 +103,20 @@ def build_memory_side(gpu: GPU, policies: dict) -> tuple[Links, partition.Memory
         core_build.partition_hit_cycles(gpu),
         max(1, gpu.dram.latency - gpu.l2.latency),
         partition.compile_policies(policies),
+        gate=modules.build_gates(gpu, links.between)[1],
     )
     return links, memory
 
 
-def build_sms(gpu: GPU, memory: partition.Memory, policies: dict, attributing: int = 0) -> Sm:
+def build_sms(
+    gpu: GPU, memory: partition.Memory, links: Links, policies: dict, attributing: int = 0
+) -> Sm:
     """The SMs, which share the partitions' slices by a hash; ``attributing``: as of its builder."""
     policy = scheduler.policy_of(gpu, "scheduler" in policies)
     compiled, own = compile_policies(policies), control.build(gpu)
-    return core_build.build(gpu, memory.slices, own, compiled, set(policies), policy, attributing)
+    gate = modules.build_gates(gpu, links.between)[0]
+    user = set(policies)
+    return core_build.build(gpu, memory.slices, own, compiled, user, policy, attributing, gate)
 
 
 def is_coherent(gpu: GPU) -> bool:
@@ -114,18 +124,28 @@ def is_coherent(gpu: GPU) -> bool:
     return gpu.coherence.table != "none"
 
 
-def groups(links: Links, sms: Sm, memory: partition.Memory) -> list[Group]:
-    """The shards of a GPU: SMs or compute units, and memory partitions."""
+def groups(
+    links: Links, sms: Sm, memory: partition.Memory, routers: modules.Routers
+) -> list[Group]:
+    """The shards of a GPU: SMs or compute units, memory partitions, and modules if several."""
     cores = Group(len(sms.sms), sm.run_linked, sm.LinkedSms(sms, links.requests, links.replies))
     if len(sms.cus):
-        on_links = cu.LinkedCus(sms, *links)
+        on_links = cu.LinkedCus(
+            sms, links.requests, links.replies, links.forwards, links.answers
+        )
         starts = tuple(sorted(set(sms.cus["leader"].tolist())))
         cores = Group(len(sms.sms), cu.run_linked, on_links, starts)
     if memory.homes.spec[0].on:
-        homes = coherent_partition.LinkedHomes(memory, *links)
+        homes = coherent_partition.LinkedHomes(
+            memory, links.requests, links.replies, links.forwards, links.answers
+        )
         return [cores, Group(len(memory.next), coherent_partition.run_linked, homes)]
     behind = partition.LinkedPartitions(memory, links.requests, links.replies)
-    return [cores, Group(len(memory.next), partition.run_linked, behind)]
+    partitions = Group(len(memory.next), partition.run_linked, behind)
+    if not sms.gate.spec[0].on:
+        return [cores, partitions]
+    crossing = router.LinkedRouters(routers, links.between)
+    return [cores, partitions, Group(len(routers.routers), router.run_linked, crossing)]
 
 
 def wires(links: Links) -> list[Wire]:
@@ -134,6 +154,15 @@ def wires(links: Links) -> list[Wire]:
     both = [Wire(links.requests, *up), Wire(links.replies, *down)]
     if links.forwards.spec[0].in_capacity:
         both += [Wire(links.forwards, *down), Wire(links.answers, *up)]
+    between = links.between
+    if between.hops.spec[0].in_capacity:
+        both += [
+            Wire(between.requests, SMS, MODULES),
+            Wire(between.replies, PARTITIONS, MODULES),
+            Wire(between.hops, MODULES, MODULES),
+            Wire(between.to_partitions, MODULES, PARTITIONS),
+            Wire(between.to_sms, MODULES, SMS),
+        ]
     return both
 
 
@@ -159,14 +188,16 @@ class Machine:
         ``source``: whether events are counted by instruction, too. ``memory``: models what is
         behind the crossbar, in place of the partitions here.
         """
-        self.gpu, self.window = gpu, gpu.interconnect.latency
+        self.gpu, self.window = gpu, legs(gpu).window
         policies = registry.chosen(gpu) | policies
         with one_space():
             self.links, self.memory = build_memory_side(gpu, policies)
-            self._sm = build_sms(gpu, self.memory, policies, threads if source else 0)
+            attributing = threads if source else 0
+            self._sm = build_sms(gpu, self.memory, self.links, policies, attributing)
+            self.modules = modules.build(gpu)
             self.dispatcher = dispatch_state.build(gpu, self._sm.control)
         self._walk = walk_state.build(gpu, self._sm, self.memory)
-        self._groups = groups(self.links, self._sm, self.memory)
+        self._groups = groups(self.links, self._sm, self.memory, self.modules)
         self.outside: Outside | None = None
         if memory is not None:
             self.outside = Outside(gpu, self.links.requests, self.links.replies, memory)
@@ -222,7 +253,7 @@ class Machine:
         if sms is self._sm:
             return
         self._sm = sms
-        group = self._groups[SMS] = groups(self.links, sms, self.memory)[SMS]
+        group = self._groups[SMS] = groups(self.links, sms, self.memory, self.modules)[SMS]
         self._phases[SMS] = phase_row(compiled(group), group.state)
 
     def witness(self, room: int) -> None:
@@ -230,13 +261,13 @@ class Machine:
         self._sm = self._sm._replace(witness=witness.build(len(self._sm.sms), room))
         l2 = self.memory.l2._replace(witness=witness.build(len(self.memory.next), room))
         self.memory = self.memory._replace(l2=l2)
-        self._groups = groups(self.links, self._sm, self.memory)
+        self._groups = groups(self.links, self._sm, self.memory, self.modules)
         for place, group in enumerate(self._groups):
             self._phases[place] = phase_row(compiled(group), group.state)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The whole state between two windows, as this machine has it, by dotted name."""
-        names = ("sm", "memory", "links", "dispatcher")
+        names = ("sm", "memory", "links", "dispatcher", "modules")
         arrays = dict(pair for name in names for pair in arrays_of(name, getattr(self, name)))
         return {path: array for path, array in arrays.items() if path not in attributed.OF_HOST}
 
@@ -409,4 +440,7 @@ class Machine:
 
     def share_counters(self) -> None:
         """Learn the counters of what other machines run."""
-        self.part.share([self.sm.counters, self.memory.counters], [SMS, PARTITIONS])
+        counters, owners = [self.sm.counters, self.memory.counters], [SMS, PARTITIONS]
+        if len(self._groups) > MODULES:
+            counters, owners = [*counters, self.modules.counters], [*owners, MODULES]
+        self.part.share(counters, owners)

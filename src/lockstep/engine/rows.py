@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from lockstep._jit import Context
-from lockstep.engine.groups import PARTITIONS, SMS
+from lockstep.engine.groups import MODULES, PARTITIONS, SMS
 from lockstep.gpus.spec import GPU
+from lockstep.model.modules.state import Gate
 
 # Of each machine alike: what the engine writes, and what never changes.
 _ALIKE = {
@@ -15,14 +16,28 @@ _ALIKE = {
     "step", "step_runs", "step_addresses", "step_pool", "paging.away",
 }  # fmt: skip
 _CONSTANT = {"spec", "shape", "table"}
+_OF_ROUTES = {"links", "neighbours"}
 _SOURCES = {"begun": 0, "credits": 0, "outbox": 1, "sent": 1}
 _DESTINATIONS = {"opened": 0, "inbox": 0, "ports": 0, "bins": 0, "taken": 1, "takes": 1}
 """Arrays of a link by whose rows they have, and in which axis."""
+_UP, _DOWN = (SMS, PARTITIONS), (PARTITIONS, SMS)
+_ENDS = {
+    "requests": _UP, "replies": _DOWN, "forwards": _DOWN, "answers": _UP,
+    "between.requests": (SMS, MODULES), "between.replies": (PARTITIONS, MODULES),
+    "between.hops": (MODULES, MODULES), "between.to_partitions": (MODULES, PARTITIONS),
+    "between.to_sms": (MODULES, SMS),
+}  # fmt: skip
+"""Groups of a link's sources and destinations, by its name."""
 
 
 def arrays_of(name: str, context: Context) -> Iterator[tuple[str, np.ndarray]]:
-    """All arrays of a context and of those in it, by dotted name."""
+    """All arrays of a context and of those in it, by dotted name.
+
+    What gates hold is the machine's, and not theirs.
+    """
     for field, value in zip(context._fields, context):
+        if isinstance(value, Gate):
+            continue
         if isinstance(value, Context):
             yield from arrays_of(f"{name}.{field}", value)
         elif isinstance(value, np.ndarray):
@@ -33,7 +48,7 @@ def arrays_of(name: str, context: Context) -> Iterator[tuple[str, np.ndarray]]:
 class ShardRows:
     """The shards whose rows an array has in an axis, for one shard after the other."""
 
-    group: int  # SMS or PARTITIONS
+    group: int  # SMS, PARTITIONS or MODULES
     axis: int
     each: int  # rows of a shard
 
@@ -61,7 +76,11 @@ def rows_of(path: str, array: np.ndarray, gpu: GPU) -> ShardRows | None:
     if ".rules." in path:  # of a coherence protocol
         return None
     if side == "links":
-        return _rows_of_link(path.split(".")[1], name)
+        return _rows_of_link(path.removeprefix("links.").rpartition(".")[0], name)
+    if side == "modules":
+        if name in _OF_ROUTES:
+            return None
+        return ShardRows(MODULES, 0, len(array) // gpu.modules.count)
     if path.removeprefix("sm.") in _ALIKE:
         return None
     group, shards = (PARTITIONS, gpu.dram.channels) if side == "memory" else (SMS, gpu.sm.count)
@@ -69,7 +88,7 @@ def rows_of(path: str, array: np.ndarray, gpu: GPU) -> ShardRows | None:
 
 
 def _rows_of_link(link: str, name: str) -> ShardRows:
-    ends = (SMS, PARTITIONS) if link in ("requests", "answers") else (PARTITIONS, SMS)
+    ends = _ENDS[link]
     if name in _SOURCES:
         return ShardRows(ends[0], _SOURCES[name], 1)
     return ShardRows(ends[1], _DESTINATIONS[name], 1)

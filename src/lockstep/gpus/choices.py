@@ -39,6 +39,9 @@ Copies = Literal["instant", "timed"]
 MemorySpace = Literal["discrete", "coherent", "migrating"]
 Migration = Literal["first_touch", "access_counters"]
 FabricTopology = Literal["nvlink", "pcie", "nvswitch"]
+Topology = Literal["ring", "mesh", "full"]
+CtaPlacement = Literal["round_robin", "contiguous"]
+PagePlacement = Literal["interleaved", "first_touch"]
 
 
 def numbered(choice: Any, constants: Mapping[str, Any]) -> dict[str, int]:

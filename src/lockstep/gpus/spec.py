@@ -16,6 +16,7 @@ from lockstep.gpus.cu import CU, VMU
 from lockstep.gpus.host import Host
 from lockstep.gpus.ideal import Ideal
 from lockstep.gpus.memory import L2, Coherence, Dram, Interconnect
+from lockstep.gpus.modules import Modules
 from lockstep.gpus.ranges import Spec, within
 from lockstep.gpus.sm import SM
 
@@ -305,6 +306,7 @@ class GPU(Spec, frozen=True, kw_only=True):
     l1: L1
     constant: ConstantCache = ConstantCache()
     interconnect: Interconnect
+    modules: Modules = Modules()
     l2: L2
     coherence: Coherence = Coherence()
     dram: Dram

@@ -129,6 +129,18 @@ def can_send(link, source, destination):
 def send(link, source, destination, now):
     """Take a credit and return the message record to fill; it leaves at cycle ``now``."""
     link.credits[source, destination] -= 1
+    return put(link, source, destination, now)
+
+
+@inline
+def has_room(link, source):
+    """Whether a source has room for a message that needs no credit."""
+    return sent_by(link, source) < link.spec[0].out_capacity
+
+
+@inline
+def put(link, source, destination, now):
+    """Return the message record to fill; it leaves at cycle ``now``."""
     turn = link.begun[source] % OUTBOXES
     message = link.outbox[turn, source, link.sent[turn, source]]
     link.sent[turn, source] += 1
@@ -154,11 +166,22 @@ def first(link, destination):
 @inline
 def take(link, destination):
     """Remove the oldest message, and note that its source gets a credit."""
-    port = link.ports[destination]
+    note(link, destination, first(link, destination).source)
+    drop(link, destination)
+
+
+@inline
+def note(link, destination, source):
+    """Note that a source gets a credit for a destination."""
     turn = link.opened[destination] % NOTES
-    source = link.inbox[destination, port.head].source
     link.taken[turn, destination, link.takes[turn, destination]] = source
     link.takes[turn, destination] += 1
+
+
+@inline
+def drop(link, destination):
+    """Remove the oldest message."""
+    port = link.ports[destination]
     port.head += 1
     if port.head == link.spec[0].in_capacity:
         port.head = 0

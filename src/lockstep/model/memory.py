@@ -24,6 +24,8 @@ from lockstep.model.dram import build as dram_build
 from lockstep.model.dram import scheduler as dram_scheduler
 from lockstep.model.dram.state import Channels
 from lockstep.model.link import Link
+from lockstep.model.modules import state as modules
+from lockstep.model.modules.state import Gate
 from lockstep.model.records import copy_fields, full, records
 from lockstep.model.witness import Witness
 
@@ -171,6 +173,7 @@ class L2State(Context):
     firsts: Records  # FIRST, a block a slice
     prefetch: prefetching.Prefetcher
     dram: Channels
+    gate: Gate
     policies: MemoryPolicies
     witness: Witness  # of partitions
 
@@ -222,12 +225,14 @@ def build(
     miss_cycles: int,
     policies: MemoryPolicies | None = None,
     log: int = 0,
+    gate: Gate | None = None,
 ) -> Memory:
     """Memory partitions with empty caches and closed rows.
 
     ``hit_cycles``: arrival of a request to the sending of its reply, for an L2 hit without
     contention; ``miss_cycles``: what a miss to an idle, closed bank adds (never less than the
-    DRAM itself takes). ``log``: DRAM commands of each channel to keep, for tests.
+    DRAM itself takes). ``log``: DRAM commands of each channel to keep, for tests. ``gate``: to
+    other modules, of a GPU with more than one.
     """
     policies = policies or _stand_ins()
     stand_ins = _stand_ins()
@@ -257,6 +262,7 @@ def build(
             records(count * FIRSTS if spec[0].neighbours > 1 else 1, FIRST),
             prefetching.build(ahead, lines, last_line, tables),
             dram_build.build(gpu, slices, counters, below, user["pick"], log, ahead),
+            gate or modules.build_gates(gpu, modules.build_links(gpu))[1],
             policies,
             witness.build(partitions),
         ),

@@ -19,6 +19,8 @@ from lockstep.model.dram import controller
 from lockstep.model.dram.state import READ, WRITE
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_WRITE, Link
 from lockstep.model.memory import QUEUE, UNKNOWN, Memory, MemoryPolicies, compile_policies
+from lockstep.model.modules import gate as gates
+from lockstep.model.modules.state import Gate
 
 MOST_REFUSALS = 64  # of a request; then it holds its slice up until an entry is free
 
@@ -43,9 +45,10 @@ def build(
     miss_cycles: int,
     policies: MemoryPolicies | None = None,
     log: int = 0,
+    gate: Gate | None = None,
 ) -> Memory:
     """The initial state: see :func:`lockstep.model.memory.build`."""
-    return state.build(gpu, requests, hit_cycles, miss_cycles, policies, log)
+    return state.build(gpu, requests, hit_cycles, miss_cycles, policies, log, gate)
 
 
 class LinkedPartitions(Context):
@@ -73,6 +76,7 @@ def run(memory, requests, replies, first, last, start, end):
     for p in range(first, last):
         link.begin(replies, p)
         link.open_inbox(requests, p)
+        gates.begin(memory.l2.gate, p)
         now = max(start, min(memory.next[p], _next_arrival(memory, requests, p)))
         while now < end:
             now = _step(memory, requests, replies, p, now, end)
@@ -85,11 +89,19 @@ def run(memory, requests, replies, first, last, start, end):
 @inline
 def _next_arrival(memory, requests, p):
     """The core cycle at which the next request can move from the inbox to its slice."""
-    if requests.ports[p].count > 0:
-        message = link.first(requests, p)
-        if memory.l2.slices[_served_by(memory, message)].count[QUEUE] < memory.l2.spec[0].queue:
-            return message.arrival
-    return NEVER
+    arrival = NEVER
+    if requests.ports[p].count > 0 and _takes(memory, link.first(requests, p)):
+        arrival = link.first(requests, p).arrival
+    gate = memory.l2.gate
+    if gates.next_arrival(gate, p) < arrival and _takes(memory, link.first(gate.into, p)):
+        arrival = link.first(gate.into, p).arrival
+    return arrival
+
+
+@inline
+def _takes(memory, message):
+    """Whether the slice that serves a request has room for it."""
+    return memory.l2.slices[_served_by(memory, message)].count[QUEUE] < memory.l2.spec[0].queue
 
 
 @inline
@@ -111,7 +123,7 @@ def _step(memory, requests, replies, p, now, end):
     channel = dram.channels[p]
     while channel.next <= clocks.ticks(dram.spec[0].clock, now):
         controller.step(dram, pick, p, channel.next)
-    if requests.ports[p].count > 0:
+    if requests.ports[p].count > 0 or gates.next_arrival(memory.l2.gate, p) <= now:
         _receive(memory, requests, p, now)
     soonest = _step_slices(memory, replies, p, now, end)
     soonest = max(now + 1, min(soonest, _next_arrival(memory, requests, p)))
@@ -167,31 +179,56 @@ def _served_by(memory, message):
 
 @inline
 def _receive(memory, requests, p, now):
-    """Move messages from the inbox to the slices' queues, in order, while there is room."""
+    """Move messages from the inboxes to the slices' queues while there is room.
+
+    Those of an inbox in order. Of two that are first the older one is, but does not hold up the
+    other if it has to wait.
+    """
+    gate = memory.l2.gate
+    stuck = 0
+    while stuck <= gate.spec[0].on:
+        crossed = gates.is_first(gate, requests, p) != (stuck > 0)
+        inbox = gate.into if crossed else requests
+        if not _accept(memory, inbox, p, now):
+            stuck += 1
+            continue
+        stuck = 0
+        if crossed:
+            gates.take(gate, requests, p)
+        else:
+            link.take(requests, p)
+
+
+@inline
+def _accept(memory, inbox, p, now):
+    """Let the oldest message of an inbox, if one has arrived, wait at its slice or join another.
+
+    Whether that was done.
+    """
+    if not link.waiting(inbox, p, now):
+        return False
     spec = memory.l2.spec[0]
     entries = memory.l2.entries
     tick = clocks.ticks(spec.l2, now)
-    while link.waiting(requests, p, now):
-        message = link.first(requests, p)
-        slice_ = _served_by(memory, message)
-        cache = memory.l2.slices[slice_]
-        if neighbours.join(memory.l2, slice_, message, now):
-            link.take(requests, p)
-            continue
-        if cache.count[QUEUE] == spec.queue:
-            break
-        index = lists.take(state=cache, entries=entries)
-        request = entries[index]
-        cache.port_free = max(cache.port_free, tick) + message.flits
-        _copy(memory, request, message, slice_)
-        request.ready = cache.port_free - 1
-        if message.kind != KIND_READ:
-            request.ready += l2_sides.passed(memory.l2, slice_, request, request.ready)
-        neighbours.lead(memory.l2, slice_, request, now)
-        lists.append(entries, cache, QUEUE, index)
-        if cache.count[QUEUE] == 1:
-            cache.next = min(cache.next, max(clocks.cycle_of(spec.l2, request.ready), now))
-        link.take(requests, p)
+    message = link.first(inbox, p)
+    slice_ = _served_by(memory, message)
+    cache = memory.l2.slices[slice_]
+    if neighbours.join(memory.l2, slice_, message, now):
+        return True
+    if cache.count[QUEUE] == spec.queue:
+        return False
+    index = lists.take(state=cache, entries=entries)
+    request = entries[index]
+    cache.port_free = max(cache.port_free, tick) + message.flits
+    _copy(memory, request, message, slice_)
+    request.ready = cache.port_free - 1
+    if message.kind != KIND_READ:
+        request.ready += l2_sides.passed(memory.l2, slice_, request, request.ready)
+    neighbours.lead(memory.l2, slice_, request, now)
+    lists.append(entries, cache, QUEUE, index)
+    if cache.count[QUEUE] == 1:
+        cache.next = min(cache.next, max(clocks.cycle_of(spec.l2, request.ready), now))
+    return True
 
 
 @inline

@@ -12,6 +12,7 @@ from lockstep.model import link
 from lockstep.model.cache import neighbours
 from lockstep.model.clock import NEVER
 from lockstep.model.link import KIND_DATA, KIND_READ
+from lockstep.model.modules import gate
 from lockstep.model.memory import PIPES, SUBTICKS, TOGETHER
 from lockstep.model.reply_pipes import FILL
 
@@ -70,8 +71,9 @@ def send(l2, replies, slice_, now, end):
         if pipe != TOGETHER and max(state.reply_free, first) >= over:
             break
         reply = entries[state.head[pipe]]
-        if link.can_send(replies, partition, reply.source):
-            _copy(spec, link.send(replies, partition, reply.source, now), reply, pipe < FILL)
+        if gate.can_send(l2.gate, replies, partition, reply.source):
+            message = gate.send(l2.gate, replies, partition, reply.source, now)
+            _copy(spec, message, reply, pipe < FILL)
             if pipe == TOGETHER:
                 state.joined -= 1
             else:

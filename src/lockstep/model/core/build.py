@@ -16,6 +16,8 @@ from lockstep.model.core.coalescer import most_lines
 from lockstep.model.core.state import Policies, Sm
 from lockstep.model.counters import SM_COUNTERS
 from lockstep.model.memory import header_time
+from lockstep.model.modules import state as modules
+from lockstep.model.modules.state import Gate
 from lockstep.model.records import copy_fields, full, records, zeros
 from lockstep.workload import ADDRESS, OBJECTS, RUN, STEP, STEP_RUNS, WARP
 
@@ -119,11 +121,13 @@ def build(
     user: set[str],
     policy: int,
     attributing: int = 0,
+    gate: Gate | None = None,
 ) -> Sm:
     """The SMs of a GPU, idle.
 
     ``user`` names the policies that the user gave; ``policy`` is the number of the scheduler's.
     ``attributing``: threads of the host that count events by instruction; 0 = nobody does.
+    ``gate``: to other modules, of a GPU with more than one.
     """
     spec = sm_spec(gpu, policy, attributing > 0)
     s = spec[0]
@@ -182,6 +186,7 @@ def build(
         vmu=vmu_state.build(gpu),
         l1=l1_state(gpu, l1.Choices(policies.l1_victim, policies.l1_prefetcher, *of_l1)),
         slices=slices,
+        gate=gate or modules.build_gates(gpu, modules.build_links(gpu))[0],
         policies=policies,
         control=control,
         paging=paging.build(gpu),

@@ -13,6 +13,7 @@ from lockstep.model.core.accounting import account_no_credit
 from lockstep.model.core.done import note
 from lockstep.model.core.state import DONE_ACCESS, DONE_ACKNOWLEDGED, SUBCYCLES
 from lockstep.model.link import KIND_ACK, KIND_ATOMIC, KIND_DATA, KIND_NACK, KIND_REDUCTION
+from lockstep.model.modules import gate
 
 LOT = (1 << 31) - 1  # bits of a lot
 
@@ -81,7 +82,7 @@ def note_credit(c, s, sent, now):
 @inline
 def post(c, requests, s, request, owner, now):
     """Put a request on its way to the slice that owns its line; there is a credit."""
-    message = links.send(requests, s, owner // c.spec[0].slices_per_channel, now)
+    message = gate.send(c.gate, requests, s, owner // c.spec[0].slices_per_channel, now)
     message.kind = request.kind
     message.address = request.line * c.l1.spec[0].line_bytes
     message.sectors = request.sectors
@@ -194,7 +195,8 @@ def heard(c, s, message, kept):
 @inline
 def receive(c, replies, s, now):
     """Take one reply from the crossbar."""
-    message = links.first(replies, s)
+    crossed = gate.is_first(c.gate, replies, s)
+    message = links.first(c.gate.into if crossed else replies, s)
     counters = c.counters[s]
     pass_in(c, s, message, now)
     if message.kind == KIND_NACK:
@@ -221,7 +223,10 @@ def receive(c, replies, s, now):
         if message.request == KIND_ATOMIC:
             last = (message.full - 1) * c.spec[0].atomic_result // SUBCYCLES
         arrived(c, s, -1 - message.tag, message.sectors, now + last)
-    links.take(replies, s)
+    if crossed:
+        gate.take(c.gate, replies, s)
+    else:
+        links.take(replies, s)
 
 
 @inline
@@ -236,8 +241,10 @@ def next_event(c, replies, s, now, end):
     if c.l1.prefetch.spec[0].on and c.l1.prefetch.queues[s].count > 0:
         blocked = c.l1.prefetch.queues[s].blocked == now
         at = min(at, end if blocked else max(sm.inject_free // SUBCYCLES, now + 1))
+    arrival = gate.next_arrival(c.gate, s)
     if replies.ports[s].count > 0:
-        arrival = links.first(replies, s).arrival
+        arrival = min(arrival, links.first(replies, s).arrival)
+    if arrival < NEVER:
         at = min(at, max(arrival, sm.fill_free // SUBCYCLES, now + 1))
     return at
 
@@ -245,7 +252,8 @@ def next_event(c, replies, s, now, end):
 @inline
 def may_receive(c, replies, s, now):
     """Whether the port takes a reply in this cycle."""
-    return c.sms[s].fill_free < (now + 1) * SUBCYCLES and links.waiting(replies, s, now)
+    port_free = c.sms[s].fill_free < (now + 1) * SUBCYCLES
+    return port_free and gate.waiting(c.gate, replies, s, now)
 
 
 @inline

@@ -18,6 +18,7 @@ from lockstep.model.core.attribution import Attribution
 from lockstep.model.core.paging import Paging
 from lockstep.model.core.release_state import Releases
 from lockstep.model.core.vmu_state import AccessQueue
+from lockstep.model.modules.state import Gate
 from lockstep.model.records import ints, words
 from lockstep.model.witness import Witness
 
@@ -374,6 +375,7 @@ class Sm(Context):
     l1: L1State
     coherent: CoherentL1
     slices: Hash  # address -> L2 slice
+    gate: Gate  # to partitions of other modules
     policies: Policies
     control: Control  # what the CTA scheduler says, and is told
     paging: Paging  # pages that are not here

@@ -7,6 +7,7 @@ from lockstep.model.core import memory_pipeline, port
 from lockstep.model.core.accounting import account_no_credit
 from lockstep.model.core.state import Sm
 from lockstep.model.link import KIND_DATA
+from lockstep.model.modules import gate
 from lockstep.model.sm import launch, scheduler
 from lockstep.model.sm.completion import settle_done
 
@@ -50,7 +51,9 @@ def run_sm(c, requests, replies, s, start, end):
     spec = c.spec[0]
     link.begin(requests, s)
     link.open_inbox(replies, s)
-    if replies.ports[s].count > 0 or sm.no_credit >= 0:
+    gate.begin(c.gate, s)
+    come = replies.ports[s].count > 0 or gate.next_arrival(c.gate, s) < NEVER
+    if come or sm.no_credit >= 0:
         sm.memory_next = min(sm.memory_next, start)
         account_no_credit(c, s, start)
         sm.no_credit = -1
@@ -102,4 +105,6 @@ def run(c, requests, replies, first, last, start, end):
 def run_linked(state, first, last, start, end):
     """As :func:`run`, of SMs on their links; what has come to them counts as something to do."""
     event = run(state.sms, state.requests, state.replies, first, last, start, end)
+    if state.sms.gate.spec[0].on:
+        event = min(event, link.next_arrival(state.sms.gate.into, first, last))
     return min(event, link.next_arrival(state.replies, first, last))
