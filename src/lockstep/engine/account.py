@@ -40,17 +40,16 @@ class Account:
         self.events: list[tuple[int, int, int, int, int]] = []
         self.next_sample = interval or NEVER
         self._drained: list[tuple[int, int]] = []  # of kernels stopped: cycles until all CTAs ended
-        self._baselines: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        self._baselines: dict[int, tuple[np.ndarray, ...]] = {}
 
     def launch(self, slot: int, now: int) -> None:
         """A kernel is about to get a slot: what is counted from now on is its own."""
         self._machine.settle(now)
-        machine = self._machine
-        self._baselines[slot] = machine.sm.counters.copy(), machine.memory.counters.copy()
+        self._baselines[slot] = tuple(each.copy() for each in self._machine.counters)
 
     def counters(self, run: Running) -> KernelCounters:
         """What a kernel has done; the machine is settled."""
-        sm, partition = self._added(run)
+        sm, partition, _ = self._added(run)
         return KernelCounters(
             launched=run.launched,
             started=self._table.started(run),
@@ -77,7 +76,7 @@ class Account:
         started = self._table.started(run)
         end = run.end if ended else now
         fit, limiter = bind.occupancy(kernel, self._gpu)
-        sm, partition = self._added(run)
+        sm, partition, modules = self._added(run)
         run.ask_source()
         warp_instructions, thread_instructions = self._table.instructions(run)
         if not ended:
@@ -104,6 +103,7 @@ class Account:
                 thread_instructions=thread_instructions,
                 sm=sm,
                 partition=partition,
+                modules=modules,
                 unknown=dict(run.unknown),
                 complete=ended and run.first_cta == 0 and not run.skipped,
                 first_cta=run.first_cta,
@@ -173,14 +173,9 @@ class Account:
         self.repeat(frozen, len(frozen["finished"]["plain"]))
         self._baselines = {int(slot): tuple(both) for slot, both in frozen["baselines"].items()}
 
-    def _added(self, run: Running) -> tuple[np.ndarray, np.ndarray]:
+    def _added(self, run: Running) -> list[np.ndarray]:
         """What counters gained since a kernel's launch, shard by shard."""
-        sm, partition = self._baselines[run.slot]
-        machine = self._machine
-        return (
-            _difference(machine.sm.counters, sm),
-            _difference(machine.memory.counters, partition),
-        )
+        return list(map(_difference, self._machine.counters, self._baselines[run.slot]))
 
     def _running_cycles(self, running: Running, started: int, end: int, now: int) -> int:
         """Cycles since a kernel's launch in which any kernel had a CTA.

@@ -130,9 +130,7 @@ def groups(
     """The shards of a GPU: SMs or compute units, memory partitions, and modules if several."""
     cores = Group(len(sms.sms), sm.run_linked, sm.LinkedSms(sms, links.requests, links.replies))
     if len(sms.cus):
-        on_links = cu.LinkedCus(
-            sms, links.requests, links.replies, links.forwards, links.answers
-        )
+        on_links = cu.LinkedCus(sms, links.requests, links.replies, links.forwards, links.answers)
         starts = tuple(sorted(set(sms.cus["leader"].tolist())))
         cores = Group(len(sms.sms), cu.run_linked, on_links, starts)
     if memory.homes.spec[0].on:
@@ -438,9 +436,12 @@ class Machine:
             self._share_lines()
         self.part.share([*rows, channels], [SMS] * len(rows) + [PARTITIONS])
 
+    @property
+    def counters(self) -> tuple[np.ndarray, ...]:
+        """The records of SMs, of partitions and of modules."""
+        return self.sm.counters, self.memory.counters, self.modules.counters
+
     def share_counters(self) -> None:
         """Learn the counters of what other machines run."""
-        counters, owners = [self.sm.counters, self.memory.counters], [SMS, PARTITIONS]
-        if len(self._groups) > MODULES:
-            counters, owners = [*counters, self.modules.counters], [*owners, MODULES]
-        self.part.share(counters, owners)
+        owners = list(range(len(self._groups)))
+        self.part.share(list(self.counters[: len(owners)]), owners)

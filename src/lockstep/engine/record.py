@@ -9,7 +9,7 @@ import numpy as np
 
 from lockstep.engine.attributed import InstructionCounts, thawed
 from lockstep.engine.host.record import HostRun
-from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS
+from lockstep.model.counters import MODULE_COUNTERS, PARTITION_COUNTERS, SM_COUNTERS
 from lockstep.names import demangled
 
 CTA_EVENT = np.dtype(
@@ -42,6 +42,10 @@ class LeftOut(NamedTuple):
     sectors: int  # that they would have moved between the L2 and the memory
 
 
+def _nothing_of_modules() -> np.ndarray:
+    return np.zeros(0, MODULE_COUNTERS)
+
+
 @dataclass
 class KernelRun:
     """One kernel of a run. Cycles are absolute core cycles of the run."""
@@ -65,6 +69,7 @@ class KernelRun:
     thread_instructions: int
     sm: np.ndarray  # SM_COUNTERS, one an SM: what the kernel added (GPU-wide while it ran)
     partition: np.ndarray  # PARTITION_COUNTERS, one a memory partition
+    modules: np.ndarray = field(default_factory=_nothing_of_modules)  # MODULE_COUNTERS, one each
     unknown: dict[str, int] = field(default_factory=dict)  # opcode -> warp instructions
     complete: bool = True
     first_cta: int = 0  # those before it did not run
@@ -96,7 +101,7 @@ class KernelRun:
         return self.end - self.launched
 
 
-_COUNTERS = ("sm", "partition")
+_COUNTERS = ("sm", "partition", "modules")
 
 
 def frozen_kernels(kernels: list[KernelRun]) -> dict:
@@ -138,6 +143,7 @@ class Run:
     host: HostRun | None = None  # where the host takes time
     stopped: str = ""  # why the run ended early; several lines for a deadlock; "" = it did not
     ranks: list[RankWork] = field(default_factory=list)  # of several
+    modules: np.ndarray = field(default_factory=_nothing_of_modules)  # MODULE_COUNTERS, one each
 
 
 def totals(records: np.ndarray) -> np.void:

@@ -196,6 +196,7 @@ class Session:
             host=host.run if host else None,
             stopped=simulation.stopped,
             ranks=simulation.work,
+            modules=np.array(machine.modules.counters.view(np.ndarray)),
         )
 
 

@@ -13,6 +13,7 @@ from lockstep.metrics import (
     execution,
     flops,
     metric,
+    modules,
     sm_memory,
     speed_of_light,
 )
@@ -27,10 +28,11 @@ docs/metrics.md` writes this page again. A metric has Nsight Compute's name wher
 the same; all other names begin with `sim__`.
 
 In a formula, `k.sm` and `k.memory` are the counters of `src/lockstep/model/counters.py`, summed
-over the SMs and over the memory partitions; `k.gpu` is the specification, `k.cycles` the length
-from the launch on, `k.running` those of these cycles in which there were CTAs, where kernels
-overlap up to a window more. `percent` and `ratio` are undefined, not infinite, without a
-denominator: NaN in tables, null in JSON. `{}` in a name stands for one metric of each {keys}.
+over the SMs and over the memory partitions, `k.modules` those of each module; `k.gpu` is the
+specification, `k.cycles` the length from the launch on, `k.running` those of these cycles in which
+there were CTAs, where kernels overlap up to a window more. `percent` and `ratio` are undefined, not
+infinite, without a denominator: NaN in tables, null in JSON. `{}` in a name stands for one metric
+of each {keys}.
 
 Counters are those of the whole GPU while a kernel ran: where kernels of several streams overlap,
 each also counts what the others did meanwhile, from its launch on. The columns
@@ -56,6 +58,7 @@ NAMES = """
 
 Where nothing differs, the definition is the same, and `lockstep correlate` takes measurements of
 that name for ours. nvprof's names are in [Comparing with hardware](correlate.md)."""
+_MODULES = (execution, flops, compute_unit, sm_memory, device_memory, modules, speed_of_light)
 _KEYS = {
     metric.operation_classes: "operation class",
     metric.stall_reasons: "scheduler state",
@@ -64,6 +67,7 @@ _KEYS = {
     metric.execution_units: "kind of execution unit",
     flops.kinds: "kind of floating-point instruction",
     flops.precisions: "precision",
+    modules.links: "link between modules",
 }
 
 
@@ -111,7 +115,7 @@ def formula_of(entry: Metric) -> str:
 def _formulas() -> dict[str, str]:
     """The source text of every formula, by the name of its metric."""
     found: dict[str, str] = {}
-    for module in (execution, flops, compute_unit, sm_memory, device_memory, speed_of_light):
+    for module in _MODULES:
         found |= _formulas_of(module)
     return found
 

@@ -1,13 +1,14 @@
 """What a formula may look at: summed counters of one period, its length, the GPU, the kernel."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lockstep.gpus.spec import GPU
+from lockstep.model.counters import MODULE_COUNTERS
 
 if TYPE_CHECKING:  # importing the engine imports the compiler: no view of results needs that
     from lockstep.engine.record import KernelRun, Run
@@ -60,6 +61,8 @@ class Facts:
     cycles: int  # core cycles, launch overhead included
     running: int  # cycles with CTAs, all in an interval; beside other kernels up to a window more
     kernel: "KernelRun | None" = None  # None where the period is not one kernel
+    modules: np.ndarray = field(default_factory=lambda: np.zeros(0, MODULE_COUNTERS))
+    """model.counters.MODULE_COUNTERS, by module; empty where they were not counted."""
 
     @property
     def seconds(self) -> float:
@@ -107,14 +110,24 @@ def dram_peak(gpu: GPU) -> float:
 def of_kernel(kernel: "KernelRun", gpu: GPU) -> Facts:
     """The facts of one kernel of a run."""
     sm, memory = sums(kernel.sm), sums(kernel.partition)
-    return Facts(gpu, sm, memory, kernel.cycles, kernel.running, kernel)
+    return Facts(gpu, sm, memory, kernel.cycles, kernel.running, kernel, kernel.modules)
 
 
 def of_kernels(kernels: "list[KernelRun]", gpu: GPU) -> Facts:
     """The facts of several kernels, one after the other."""
     sm, memory = _added([k.sm for k in kernels]), _added([k.partition for k in kernels])
     cycles, running = sum(k.cycles for k in kernels), sum(k.running for k in kernels)
-    return Facts(gpu, sums(sm), sums(memory), cycles, running)
+    modules = _added_rows([k.modules for k in kernels])
+    return Facts(gpu, sums(sm), sums(memory), cycles, running, modules=modules)
+
+
+def _added_rows(arrays: list[np.ndarray]) -> np.ndarray:
+    """The sums of arrays of counter records, row by row."""
+    total = np.array(arrays[0])
+    flat = total.view(np.int64)
+    for each in arrays[1:]:
+        flat += np.ascontiguousarray(each).view(np.int64)
+    return total
 
 
 def _added(records: list[np.ndarray]) -> np.ndarray:
@@ -128,7 +141,8 @@ def _added(records: list[np.ndarray]) -> np.ndarray:
 
 def of_run(run: "Run", gpu: GPU) -> Facts:
     """The facts of a whole run."""
-    return Facts(gpu, sums(run.sm), sums(run.partition), run.cycles, run.running)
+    sm, memory = sums(run.sm), sums(run.partition)
+    return Facts(gpu, sm, memory, run.cycles, run.running, modules=run.modules)
 
 
 def of_interval(before: np.void | None, after: np.void, gpu: GPU) -> Facts:

@@ -32,6 +32,7 @@ class Metric:
     kernel: bool = False
     counted: bool = False  # of kernels whose instructions were counted
     core: str = ""  # of which GPUs: ``GPU.core``; empty = of all
+    modules: bool = False  # of GPUs with several modules alone
 
     @property
     def is_nsight(self) -> bool:
@@ -41,6 +42,8 @@ class Metric:
     def expand(self, gpu: GPU) -> list[tuple[str, tuple]]:
         """The metrics of this entry on a GPU: names, and what the formula takes besides facts."""
         if self.core and gpu.core != self.core:
+            return []
+        if self.modules and gpu.modules.count == 1:
             return []
         if self.each is None:
             return [(self.name, ())]

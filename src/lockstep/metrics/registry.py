@@ -10,6 +10,7 @@ from lockstep.metrics import (
     device_memory,
     execution,
     flops,
+    modules,
     sm_memory,
     speed_of_light,
 )
@@ -28,6 +29,7 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
     "L1 data cache": sm_memory.L1,
     "Shared memory and constants": sm_memory.SHARED,
     "Crossbar": device_memory.CROSSBAR,
+    "Links between modules": modules.METRICS,
     "L2 cache": device_memory.L2,
     "DRAM": device_memory.DRAM,
 }

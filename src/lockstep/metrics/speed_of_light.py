@@ -2,6 +2,7 @@
 
 from lockstep.metrics.facts import Facts, dram_peak, percent, utilization
 from lockstep.metrics.metric import Metric, execution_units
+from lockstep.metrics.modules import BUSIEST
 from lockstep.metrics.sm_memory import l1_sectors
 
 METRICS = (
@@ -62,6 +63,7 @@ METRICS = (
         "Bytes moved, of what the data buses could move while CTAs ran.",
         lambda k: utilization(k.dram_bytes, dram_peak(k.gpu) * k.running / (k.gpu.clock_mhz * 1e6)),
     ),
+    BUSIEST,
 )
 
 

@@ -1,6 +1,6 @@
 """Every event the model counts, named once; the metrics registry gives units and formulas.
 
-One record an SM and one a memory partition. Counters only ever grow during a kernel.
+One record an SM, one a memory partition and one a module. Counters only ever grow during a kernel.
 """
 
 from enum import IntEnum
@@ -179,3 +179,16 @@ L1_COUNTERS = np.dtype([(name, "i8") for name in _L1])
 
 PARTITION_COUNTERS = np.dtype([(name, "i8") for name in _PARTITION_SCALARS])
 """One memory partition: its L2 slices and its DRAM channel."""
+
+MOST_LINKS = 7  # of a module to others
+
+MODULE_COUNTERS = np.dtype(
+    [
+        ("requests", "i8"),  # of its SMs to partitions of other modules
+        ("replies", "i8"),  # of its partitions to SMs of other modules
+        ("bytes", "i8", (MOST_LINKS,)),  # by link, headers included
+        ("messages", "i8", (MOST_LINKS,)),
+        ("waited", "i8", (MOST_LINKS,)),  # cycles that messages waited for a link
+    ]
+)
+"""A module of a GPU that has several: its links to others."""

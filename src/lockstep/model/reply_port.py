@@ -8,12 +8,11 @@ its slice and nothing else; credits come back between windows.
 from lockstep._jit import force_inline
 from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
-from lockstep.model import link
 from lockstep.model.cache import neighbours
 from lockstep.model.clock import NEVER
 from lockstep.model.link import KIND_DATA, KIND_READ
-from lockstep.model.modules import gate
 from lockstep.model.memory import PIPES, SUBTICKS, TOGETHER
+from lockstep.model.modules import gate
 from lockstep.model.reply_pipes import FILL
 
 

@@ -9,8 +9,9 @@ from lockstep._jit import Context, inline, jit, popcount
 from lockstep.model import entries as lists
 from lockstep.model import link
 from lockstep.model.clock import NEVER
-from lockstep.model.link import KIND_ACK, KIND_ATOMIC, KIND_DATA, KIND_REDUCTION, KIND_WRITE
-from lockstep.model.modules.state import MOST_LINKS, PARTS, ModuleLinks, Routers
+from lockstep.model.counters import MOST_LINKS
+from lockstep.model.link import KIND_ATOMIC, KIND_DATA, KIND_REDUCTION, KIND_WRITE
+from lockstep.model.modules.state import PARTS, ModuleLinks, Routers
 
 
 class LinkedRouters(Context):

@@ -10,25 +10,13 @@ import numpy as np
 from lockstep._jit import Context, Records
 from lockstep.gpus.spec import GPU
 from lockstep.model import link
+from lockstep.model.counters import MODULE_COUNTERS, MOST_LINKS
 from lockstep.model.link import MESSAGE, Link
 from lockstep.model.modules.legs import legs
 from lockstep.model.modules.routes import routes
-from lockstep.model.records import ints, records, words, zeros
+from lockstep.model.records import records, words, zeros
 
-MOST_LINKS = 7  # of a module
 PARTS = 1 << 24  # of a cycle, in which links keep time
-
-MODULE_COUNTERS = np.dtype(
-    ints(
-        "i8",
-        "requests",  # of its SMs to partitions of other modules
-        "replies",  # of its partitions to SMs of other modules
-        "bytes", MOST_LINKS,  # by link, headers included
-        "messages", MOST_LINKS,
-        "waited", MOST_LINKS,  # cycles that messages waited for a link
-    )
-)  # fmt: skip
-"""Of a module."""
 
 ROUTER_SPEC = np.dtype(
     words("modules", "sms", "partitions", "slices", "header", "sector", "byte_time")
@@ -128,7 +116,11 @@ def build(gpu: GPU) -> Routers:
     spec = records(1, ROUTER_SPEC)
     s = spec[0]
     s.modules, s.sms, s.partitions = k, gpu.sm.count // k, gpu.dram.channels // k
-    s.slices, s.header, s.sector = gpu.l2.slices_per_channel, modules.header_bytes, gpu.l2.sector_bytes
+    s.slices, s.header, s.sector = (
+        gpu.l2.slices_per_channel,
+        modules.header_bytes,
+        gpu.l2.sector_bytes,
+    )
     if modules.bandwidth:
         s.byte_time = max(1, round(PARTS * gpu.clock_mhz / (1000 * modules.bandwidth)))
     ways = routes(modules)
