@@ -8,6 +8,7 @@ import numpy as np
 
 from lockstep._jit import working_seconds
 from lockstep.engine import attributed
+from lockstep.engine.parts_of_grids import check_parts, has_parts, in_parts
 from lockstep.engine.readings import Readings, Repetition, ctas_from, linear
 from lockstep.engine.record import LeftOut
 from lockstep.engine.rings import ring_length, rings
@@ -124,7 +125,7 @@ class KernelTable:
         waiting = {}
         for state in frozen["running"]:
             kernel = kernels[state["order"]]
-            ctas = ctas_from(kernel, state["first_cta"])
+            ctas = self._ctas(kernel, state["first_cta"])
             run = Running(kernel, state["slot"], state["order"], False, ctas, 0, 0)
             for name in _FROZEN:
                 setattr(run, name, state[name])
@@ -176,6 +177,7 @@ class KernelTable:
         assert slot is not None, "who starts a kernel has asked"
         bind.occupancy(kernel, self.gpu)  # at least one CTA fits
         check_cluster(kernel, self.gpu)
+        check_parts(kernel, self.gpu)
         if not self.running:
             self._code_used = 0
             self.streams.drop_all()
@@ -193,7 +195,7 @@ class KernelTable:
         number = self._names.setdefault(kernel.name, len(self._names))
         state.fetch_base = number * FETCH_SPACING
         state.constant_base = CONSTANTS + run.order * CONSTANT_BANKS * CONSTANT_BANK
-        run.ctas = self._connect(run) if kernel.source else ctas_from(kernel, first_cta)
+        run.ctas = self._connect(run) if kernel.source else self._ctas(kernel, first_cta)
         self._read(run)  # a trace reveals its code, and its control bits, with its CTAs
         run.control = bind.uses_control(kernel, self.gpu)
         self.streams.sm.kernels[slot].control = run.control
@@ -213,8 +215,13 @@ class KernelTable:
         grid.cluster, grid.ctas, grid.more = kernel.cluster_ctas, run.expected, 1
         grid.filling = bind.occupancy(kernel, self.gpu)[0] * self.gpu.sm.count
         grid.share = -(-run.expected // self.gpu.sm.count)
-        grid.executed = kernel.source is not None
+        grid.executed, grid.total = kernel.source is not None, kernel.n_ctas
         d.given[:, run.slot] = d.storing[:, run.slot] = 0
+
+    def _ctas(self, kernel: Kernel, first: int) -> Iterator[Cta]:
+        """The CTAs of a kernel from a number on, in the order in which they are queued."""
+        ctas = ctas_from(kernel, first)
+        return in_parts(kernel, self.gpu, ctas) if has_parts(self.gpu) else ctas
 
     def serve(self, runs: list[Running]) -> None:
         """Let the CTA scheduler serve these kernels, in this order."""

@@ -193,7 +193,8 @@ class Machine:
             attributing = threads if source else 0
             self._sm = build_sms(gpu, self.memory, self.links, policies, attributing)
             self.modules = modules.build(gpu)
-            self.dispatcher = dispatch_state.build(gpu, self._sm.control)
+            homes = self.memory.slices.pages
+            self.dispatcher = dispatch_state.build(gpu, self._sm.control, homes)
         self._walk = walk_state.build(gpu, self._sm, self.memory)
         self._groups = groups(self.links, self._sm, self.memory, self.modules)
         self.outside: Outside | None = None

@@ -6,8 +6,8 @@ follows a window, the delivery of messages, the return of credits and the CTA sc
 code on the same bytes wherever a shard runs.
 
 A packet is an array of words: the sender's next event and how many messages ENDED it has, those and
-its messages ARRIVED by SM, then for each link the messages to the receiver's shards by source, and
-whose messages its own shards have taken. Lists begin with their lengths.
+its messages ARRIVED and ASK by SM, then for each link the messages to the receiver's shards by
+source, and whose messages its own shards have taken. Lists begin with their lengths.
 """
 
 import numpy as np
@@ -25,7 +25,8 @@ _LOW = (1 << 32) - 1
 
 def room(links: tuple[Link, ...], control: Control) -> int:
     """Words of the longest packet."""
-    words = HEADER + 2 * (control.ended.nbytes + control.arrived.nbytes) // WORD_BYTES
+    told = control.ended.nbytes + control.arrived.nbytes + control.asks.nbytes
+    words = HEADER + 2 * told // WORD_BYTES
     for link in links:
         words += link.outbox[0].size * MESSAGE_WORDS + link.taken[0].size
         words += sum(link.credits.shape) * 2
@@ -178,6 +179,8 @@ def pack(
             packet[n + 3], packet[n + 4] = told.came, told.awaited
             packet[n + 5], packet[n + 6] = told.last, told.ended
             n += 7
+        packet[n], packet[n + 1] = control.asks[s].page, control.asks[s].since
+        n += 2
     for k in range(len(links)):
         sources, destinations = ends[k, 0], ends[k, 1]
         first, last = mine[sources, 0], mine[sources, 1]
@@ -217,6 +220,8 @@ def unpack(
             told.came, told.awaited = packet[n + 3], packet[n + 4]
             told.last, told.ended = packet[n + 5], packet[n + 6]
             n += 7
+        control.asks[s].page, control.asks[s].since = packet[n], packet[n + 1]
+        n += 2
     for k in range(len(links)):
         sources, destinations = ends[k, 0], ends[k, 1]
         n = _get_link(packet, n, links[k], window, other[sources, 0], other[sources, 1])

@@ -8,6 +8,7 @@ import numpy as np
 from lockstep._jit import Context
 from lockstep.engine.groups import MODULES, PARTITIONS, SMS
 from lockstep.gpus.spec import GPU
+from lockstep.model.modules.pages import Owners
 from lockstep.model.modules.state import Gate
 
 # Of each machine alike: what the engine writes, and what never changes.
@@ -33,10 +34,10 @@ _ENDS = {
 def arrays_of(name: str, context: Context) -> Iterator[tuple[str, np.ndarray]]:
     """All arrays of a context and of those in it, by dotted name.
 
-    What gates hold is the machine's, and not theirs.
+    What gates have is among the links, and homes of pages are the CTA scheduler's.
     """
     for field, value in zip(context._fields, context):
-        if isinstance(value, Gate):
+        if isinstance(value, Gate | Owners):
             continue
         if isinstance(value, Context):
             yield from arrays_of(f"{name}.{field}", value)

@@ -34,6 +34,7 @@ from lockstep.model.dispatch.dispatcher import (
 )
 from lockstep.model.dispatch.state import Dispatcher
 from lockstep.model.link import Link, deliver, give_back, next_sent
+from lockstep.model.modules import pages
 
 LOOKS = 5000  # at a barrier before a thread sleeps: some hundred microseconds
 ARRIVED, GENERATION, ASLEEP, BARRIER = 0, 16, 32, 48
@@ -114,6 +115,8 @@ def conclude(
     clear_sent(d)
     if ended > 0:
         retire(d)
+    if d.pages.spec[0].on:
+        pages.settle(d.pages, d.control.asks)
     if d.state[0].clusters > 0:
         hear(d)
         event = min(event, open_barriers(d, end))

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from lockstep.errors import SpecError, suggestion
+from lockstep.gpus.check_modules import module_problems
 from lockstep.gpus.fields import accept, flatten
 from lockstep.gpus.memory import L2
 from lockstep.gpus.sm import ExecutionUnit
@@ -400,4 +401,5 @@ RULES = (
     _coherence,
     _sizes,
     _host,
+    module_problems,
 )

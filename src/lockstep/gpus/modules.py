@@ -7,6 +7,8 @@ from msgspec import Meta
 from lockstep.gpus import choices
 from lockstep.gpus.ranges import Spec, within
 
+MOST_LINKS = 7  # of a module to others
+
 
 class Modules(Spec, frozen=True, kw_only=True):
     """Chip modules and the links between them; one module is a monolithic GPU."""

@@ -2,10 +2,11 @@
 
 from lockstep._jit import inline, jit, popcount
 from lockstep.model import entries as lists
-from lockstep.model.cache import l2_sides, replacement, slice_hash, tags
+from lockstep.model.cache import l2_sides, replacement, tags
 from lockstep.model.cache.l2_lines import locate
 from lockstep.model.cache.prefetch import state as prefetching
 from lockstep.model.memory import QUEUE, UNKNOWN
+from lockstep.model.modules import pages
 from lockstep.workload import L2_LINE, L2_SECTOR
 
 COPY_CAPACITIES = 8  # of a longer host copy only so much, times the L2, passes line by line
@@ -82,7 +83,7 @@ def _hold(memory, address, valid, dirty):
     for low in range(0, spec.line_sectors, spec.burst_sectors):
         burst = (1 << min(spec.line_sectors, low + spec.burst_sectors)) - (1 << low)
         valid |= burst if valid & ~dirty & burst else 0
-    slice_ = slice_hash.slice_of(memory.slices, address, memory.l2.policies.slice_hash)
+    slice_ = pages.slice_of(memory.slices, address, memory.l2.policies.slice_hash)
     row, way, _ = bring(memory, slice_, address, 0)
     if way >= 0:
         record = tags.way_of(memory.l2.tags, row, way)
@@ -112,7 +113,7 @@ def _pass(memory, address, size, mirrored, written, counted):
     for line_address in range(first, address + size, line_bytes):
         low = max(0, address - line_address) // spec.sector_bytes
         high = (min(line_bytes, address + size - line_address) - 1) // spec.sector_bytes
-        slice_ = slice_hash.slice_of(memory.slices, line_address, memory.l2.policies.slice_hash)
+        slice_ = pages.slice_of(memory.slices, line_address, memory.l2.policies.slice_hash)
         sectors = (2 << high) - (1 << low)
         if counted:
             memory.counters[memory.l2.slices[slice_].channel].copy_sectors += popcount(sectors)

@@ -33,9 +33,9 @@ OPENING = np.dtype(words("slot", "cycle"))
 
 
 ASK = np.dtype(words("page", "since", "until", "told"))
-"""From an SM: its oldest request, since a cycle, needs a page that the host has; ``page``: its
-number plus one, 0 = none. The engine says that it was ``told``, and from which cycle on the access
-may go over the link."""
+"""From an SM: its oldest request, since a cycle, needs a page that the host has, or that has no
+home yet; ``page``: its number plus one, 0 = none. Of pages of the host, the engine says that it was
+``told``, and from which cycle on the access may go over the link."""
 
 
 class Control(Context):

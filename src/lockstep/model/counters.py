@@ -7,6 +7,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from lockstep.gpus.modules import MOST_LINKS
 from lockstep.isa.instruction import OpClass
 
 
@@ -179,8 +180,6 @@ L1_COUNTERS = np.dtype([(name, "i8") for name in _L1])
 
 PARTITION_COUNTERS = np.dtype([(name, "i8") for name in _PARTITION_SCALARS])
 """One memory partition: its L2 slices and its DRAM channel."""
-
-MOST_LINKS = 7  # of a module to others
 
 MODULE_COUNTERS = np.dtype(
     [

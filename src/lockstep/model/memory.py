@@ -24,6 +24,7 @@ from lockstep.model.dram import build as dram_build
 from lockstep.model.dram import scheduler as dram_scheduler
 from lockstep.model.dram.state import Channels
 from lockstep.model.link import Link
+from lockstep.model.modules import pages
 from lockstep.model.modules import state as modules
 from lockstep.model.modules.state import Gate
 from lockstep.model.records import copy_fields, full, records
@@ -38,7 +39,7 @@ SPEC = np.dtype(
         ("line_bytes", DIVISOR),
         ("line_sectors", "i8"),
         ("unit_lines", DIVISOR),  # consecutive lines of one slice
-        ("all_slices", DIVISOR),
+        ("all_slices", DIVISOR),  # over which the lines of a page go
         ("burst_sectors", "i8"),  # sectors one DRAM request brings
         ("sector_bytes", "i8"),
         ("bytes_per_tick", DIVISOR),  # of a slice's data port
@@ -181,7 +182,7 @@ class L2State(Context):
 class Memory(Context):
     """State of all memory partitions."""
 
-    slices: slice_hash.Hash  # which slice owns an address
+    slices: pages.Owners  # which slice owns an address
     sets: slice_hash.Hash  # which set of a slice a line belongs to
     next: np.ndarray  # int64, by partition: core cycle of the next thing to do, inbox aside
     l2: L2State
@@ -251,7 +252,7 @@ def build(
     counters = records(partitions, PARTITION_COUNTERS)
     below = max(0, hit_cycles + miss_cycles - dram_build.idle_latency(gpu))
     return Memory(
-        slice_hash.build("user" if user["slice_hash"] else l2.slice_hash, count, unit_bytes),
+        pages.build(gpu, "user" if user["slice_hash"] else l2.slice_hash, unit_bytes),
         slice_hash.build(l2.set_hash, l2.sets),
         full(partitions, clocks.NEVER),
         L2State(
@@ -280,7 +281,8 @@ def _spec(gpu: GPU, requests: Link, hit_cycles: int) -> Records:
     s.partitions, s.slices = gpu.dram.channels, l2.slices_per_channel
     spec["line_bytes"] = divisor(l2.line_bytes)
     spec["unit_lines"] = divisor(-(-l2.interleave_bytes // l2.line_bytes))
-    spec["all_slices"] = divisor(gpu.dram.channels * l2.slices_per_channel)
+    sharing = gpu.modules.count if pages.has_homes(gpu) else 1
+    spec["all_slices"] = divisor(gpu.dram.channels * l2.slices_per_channel // sharing)
     spec["bytes_per_tick"] = divisor(l2.bytes_per_cycle)
     spec["flit_bytes"] = divisor(gpu.interconnect.flit_bytes)
     s.line_sectors = l2.line_bytes // l2.sector_bytes

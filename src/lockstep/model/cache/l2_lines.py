@@ -9,6 +9,7 @@ sides, too, has a block of each side in every group.
 from lockstep._jit import force_inline, inline
 from lockstep.model.cache import l2_sides, slice_hash, tags
 from lockstep.model.divisor import quotient, remainder
+from lockstep.model.modules import pages
 
 
 @force_inline
@@ -51,12 +52,12 @@ def _unit_of(memory, first, home):
     choose = memory.l2.policies.slice_hash
     unit_bytes = spec.unit_lines.value * spec.line_bytes.value
     # Built-in hashes flip bits of the quotient by odd, the same ones in the whole group.
-    odd = memory.slices.spec[0].odd
-    flipped = slice_hash.slice_of(memory.slices, first * unit_bytes, choose) // odd
+    odd = memory.slices.hash.spec[0].odd
+    flipped = pages.slice_of(memory.slices, first * unit_bytes, choose) // odd
     likely = first + odd * (home // odd ^ flipped) + home % odd
     for k in range(-1, spec.all_slices.value):
         unit = likely if k < 0 else first + k
-        if slice_hash.slice_of(memory.slices, unit * unit_bytes, choose) == home:
+        if pages.slice_of(memory.slices, unit * unit_bytes, choose) == home:
             return unit
     return -1
 

@@ -6,9 +6,10 @@ and goes its way: a line on its way out of an L1, a line of which the home asks 
 
 from lockstep._jit import inline, jit
 from lockstep.model import entries as lists
-from lockstep.model.cache import slice_hash, tags
+from lockstep.model.cache import tags
 from lockstep.model.cache.l2_lines import locate
 from lockstep.model.coherence import home_lines, l1_lines
+from lockstep.model.modules import pages
 
 
 @inline
@@ -27,7 +28,7 @@ def _leave(c, m, s, row, way, line):
     """An L1 gives a line up, unless its home asks about it; what is dirty of it is there then."""
     record = l1_lines.way_of(c, row, way)
     address = line * c.l1.spec[0].line_bytes
-    slice_ = slice_hash.slice_of(m.slices, address, m.l2.policies.slice_hash)
+    slice_ = pages.slice_of(m.slices, address, m.l2.policies.slice_hash)
     home_row = _row_of(m, slice_, address)
     home_way = tags.find(m.l2.tags, slice_, home_row, line)
     if home_way >= 0:

@@ -6,7 +6,7 @@ from lockstep._jit import Records
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import NAMED_BARRIERS, REGISTER_COUNT
 from lockstep.model import witness
-from lockstep.model.cache import l1, line_cache, line_misses, slice_hash
+from lockstep.model.cache import l1, line_cache, line_misses
 from lockstep.model.clock import NEVER
 from lockstep.model.coherence import l1_state as coherent_l1
 from lockstep.model.control import Control
@@ -17,6 +17,7 @@ from lockstep.model.core.state import Policies, Sm
 from lockstep.model.counters import SM_COUNTERS
 from lockstep.model.memory import header_time
 from lockstep.model.modules import state as modules
+from lockstep.model.modules.pages import Owners
 from lockstep.model.modules.state import Gate
 from lockstep.model.records import copy_fields, full, records, zeros
 from lockstep.workload import ADDRESS, OBJECTS, RUN, STEP, STEP_RUNS, WARP
@@ -115,7 +116,7 @@ def l1_state(gpu: GPU, policies: l1.Choices) -> l1.L1State:
 
 def build(
     gpu: GPU,
-    slices: slice_hash.Hash,
+    slices: Owners,
     control: Control,
     policies: Policies,
     user: set[str],

@@ -6,14 +6,13 @@ from lockstep.model import witness
 from lockstep.model.cache import l1, l1_prefetch, miss_queue, mshr_file
 from lockstep.model.cache.l1_fill import fill
 from lockstep.model.cache.prefetch import state as prefetching
-from lockstep.model.cache.slice_hash import slice_of
 from lockstep.model.clock import NEVER
 from lockstep.model.core import attribution, paging
 from lockstep.model.core.accounting import account_no_credit
 from lockstep.model.core.done import note
 from lockstep.model.core.state import DONE_ACCESS, DONE_ACKNOWLEDGED, SUBCYCLES
 from lockstep.model.link import KIND_ACK, KIND_ATOMIC, KIND_DATA, KIND_NACK, KIND_REDUCTION
-from lockstep.model.modules import gate
+from lockstep.model.modules import gate, pages
 
 LOT = (1 << 31) - 1  # bits of a lot
 
@@ -50,6 +49,8 @@ def inject(c, requests, s, now):
     owner = owner_of(c, request.line)
     if not paging.may_go(c, s, request.line, now):
         return False
+    if not pages.may_go(c.slices, c.control.asks[s], address_of(c, request.line), now):
+        return False
     if not links.can_send(requests, s, owner // c.spec[0].slices_per_channel):
         return False
     post(c, requests, s, request, owner, now)
@@ -58,9 +59,15 @@ def inject(c, requests, s, now):
 
 
 @inline
+def address_of(c, line):
+    """The address of a line."""
+    return line * c.l1.spec[0].line_bytes
+
+
+@inline
 def owner_of(c, line):
     """The L2 slice that owns a line."""
-    return slice_of(c.slices, line * c.l1.spec[0].line_bytes, c.policies.slice_hash)
+    return pages.slice_of(c.slices, address_of(c, line), c.policies.slice_hash)
 
 
 @inline
@@ -84,7 +91,7 @@ def post(c, requests, s, request, owner, now):
     """Put a request on its way to the slice that owns its line; there is a credit."""
     message = gate.send(c.gate, requests, s, owner // c.spec[0].slices_per_channel, now)
     message.kind = request.kind
-    message.address = request.line * c.l1.spec[0].line_bytes
+    message.address = address_of(c, request.line)
     message.sectors = request.sectors
     message.full = request.full
     message.flits = request.flits
@@ -103,7 +110,9 @@ def inject_prefetch(c, requests, s, now):
     partition = owner // c.spec[0].slices_per_channel
     credits = requests.spec[0].in_capacity // requests.spec[0].sources
     spare = requests.credits[s, partition] > max(1, credits // 2)
-    here = paging.is_here(c, prefetching.first(c.l1.prefetch, s))
+    line = prefetching.first(c.l1.prefetch, s)
+    here = paging.is_here(c, line)
+    here = here and pages.may_go(c.slices, c.control.asks[s], address_of(c, line), now)
     if not here or not spare or not links.can_send(requests, s, partition):
         c.l1.prefetch.queues[s].blocked = now
     elif l1_prefetch.take(c.l1, s, c.counters[s]):

@@ -10,7 +10,6 @@ import numpy as np
 from lockstep._jit import Context, Records
 from lockstep.model.cache.l1 import L1State
 from lockstep.model.cache.line_misses import LineMisses
-from lockstep.model.cache.slice_hash import Hash
 from lockstep.model.cache.tags import Tags
 from lockstep.model.coherence.l1_state import CoherentL1
 from lockstep.model.control import Control
@@ -18,6 +17,7 @@ from lockstep.model.core.attribution import Attribution
 from lockstep.model.core.paging import Paging
 from lockstep.model.core.release_state import Releases
 from lockstep.model.core.vmu_state import AccessQueue
+from lockstep.model.modules.pages import Owners
 from lockstep.model.modules.state import Gate
 from lockstep.model.records import ints, words
 from lockstep.model.witness import Witness
@@ -374,7 +374,7 @@ class Sm(Context):
     vmu: AccessQueue
     l1: L1State
     coherent: CoherentL1
-    slices: Hash  # address -> L2 slice
+    slices: Owners  # address -> L2 slice
     gate: Gate  # to partitions of other modules
     policies: Policies
     control: Control  # what the CTA scheduler says, and is told

@@ -120,6 +120,57 @@ def next_in_turn(d, slot):
 
 
 @inline
+def find_in_module(d, slot, module):
+    """The place of the next SM of a module in turn that has room for a CTA of a slot, or -1."""
+    n = len(d.turns)
+    for turn in range(n):
+        place = (d.module_places[module] + turn) % n
+        s = d.turns[place]
+        if s // d.spec[0].module_sms == module and fits(d, s, d.grids[slot]):
+            return place
+    return -1
+
+
+@inline
+def bring_forward(d, slot, n):
+    """The ``n``-th of the CTAs that wait in a kernel slot becomes the first one."""
+    ring, first = d.pending[slot], d.progress[slot].taken
+    size = ring.shape[0]
+    chosen = ring[(first + n) % size]
+    cta, warps, runs = chosen.cta, chosen.warps, chosen.runs
+    addresses, pool = chosen.addresses, chosen.pool
+    warp_instructions, thread_instructions = chosen.warp_instructions, chosen.thread_instructions
+    for k in range(n, 0, -1):
+        ring[(first + k) % size] = ring[(first + k - 1) % size]
+    place = ring[first % size]
+    place.cta, place.warps, place.runs = cta, warps, runs
+    place.addresses, place.pool = addresses, pool
+    place.warp_instructions, place.thread_instructions = warp_instructions, thread_instructions
+
+
+@inline
+def find_part(d, slot):
+    """The place of an SM for the first CTA that waits and whose module has room, or -1.
+
+    The CTA comes to the head of the queue.
+    """
+    grid, taken = d.grids[slot], d.progress[slot].taken
+    full = 0  # bit a module
+    for n in range(grid.queued - taken):
+        cta = d.pending[slot, (taken + n) % d.pending.shape[1]].cta
+        module = cta * d.spec[0].modules // grid.total
+        if full >> module & 1:
+            continue
+        place = find_in_module(d, slot, module)
+        if place >= 0:
+            d.module_places[module] = (place + 1) % len(d.turns)
+            bring_forward(d, slot, n)
+            return place
+        full |= 1 << module
+    return -1
+
+
+@inline
 def find_gpc(d, grid):
     """The next GPC in turn that has room for a cluster of the grid, or -1."""
     n = len(d.first_sms) - 1
@@ -168,7 +219,7 @@ def dispatch_cta(d, slot, cycle):
     state = d.state[0]
     if d.progress[slot].taken == 0:
         state.next_place = d.begins[state.next_place]
-    place = next_in_turn(d, slot)
+    place = find_part(d, slot) if d.spec[0].contiguous else next_in_turn(d, slot)
     if place < 0:
         return 0
     s = d.turns[place]

@@ -8,9 +8,12 @@ from lockstep.isa.instruction import MOST_CLUSTER_CTAS
 from lockstep.model.clock import NEVER
 from lockstep.model.control import Control
 from lockstep.model.dispatch.gpc import first_sms, turns
+from lockstep.model.modules.pages import Pages
+from lockstep.model.modules.pages import build as build_owners
 from lockstep.model.records import copy_fields, records, words, zeros
 
 THOUSAND = 1000  # in which CTAs are started: parts of a cycle
+WAITING_CTAS = 2  # of each SM, of grids whose parts go to modules
 
 
 SPEC = np.dtype(
@@ -21,6 +24,8 @@ SPEC = np.dtype(
         "low",  # CTAs that a window may need
         "most_retired",
         "pages_move",  # SMs may ask for pages
+        "modules", "module_sms",
+        "contiguous",  # 1: a module gets one part of a grid
     )
 )  # fmt: skip
 
@@ -34,6 +39,7 @@ GRID = np.dtype(
         "more",  # 1: some of them are yet to be read
         "executed",  # 1: at issue, by a source that may fail
         "queued",  # CTAs handed over so far
+        "total",  # CTAs of the grid
     )
 )  # fmt: skip
 """A kernel slot as the engine describes it."""
@@ -100,6 +106,7 @@ class Dispatcher(Context):
     first_sms: np.ndarray  # GPCs + 1: the first SM of each, then the number of SMs
     turns: np.ndarray  # the SMs in the order in which they are offered CTAs
     begins: np.ndarray  # for each of its places: the next one at which a kernel begins
+    module_places: np.ndarray  # where the turn of a module's SMs goes on
     order: np.ndarray  # kernel slots, in the order in which they are served
     grids: Records  # GRID, kernel slots
     progress: Records  # PROGRESS, kernel slots
@@ -111,10 +118,11 @@ class Dispatcher(Context):
     clusters: Records  # CLUSTER, as many as can run
     retired: Records  # RETIRED, those that the engine has not seen
     control: Control
+    pages: Pages
 
 
-def build(gpu: GPU, control: Control) -> Dispatcher:
-    """A scheduler without kernels."""
+def build(gpu: GPU, control: Control, pages: Pages | None = None) -> Dispatcher:
+    """A scheduler without kernels; ``pages``: to which it gives homes."""
     n, slots = gpu.sm.count, gpu.launch.concurrent_kernels
     spec = records(1, SPEC)
     s = spec[0]
@@ -128,6 +136,10 @@ def build(gpu: GPU, control: Control) -> Dispatcher:
     s.low = max(window_ctas, MOST_CLUSTER_CTAS)
     s.most_retired = control.ended.size
     s.pages_move = gpu.host.memory == "migrating"
+    s.modules, s.module_sms = gpu.modules.count, n // gpu.modules.count
+    s.contiguous = gpu.modules.count > 1 and gpu.modules.ctas == "contiguous"
+    if s.contiguous:  # so that no module runs out of CTAs behind those that wait for another one
+        s.low = max(s.low, WAITING_CTAS * n)
     order = turns(gpu)
     built = Dispatcher(
         spec=spec,
@@ -135,6 +147,7 @@ def build(gpu: GPU, control: Control) -> Dispatcher:
         first_sms=np.array(first_sms(gpu), np.int64),
         turns=np.array(order.order, np.int64),
         begins=np.array(order.begins, np.int64),
+        module_places=zeros(gpu.modules.count),
         order=zeros(slots),
         grids=records(slots, GRID),
         progress=records(slots, PROGRESS),
@@ -146,6 +159,7 @@ def build(gpu: GPU, control: Control) -> Dispatcher:
         clusters=records(n * gpu.sm.ctas // 2 + 1, CLUSTER),
         retired=records(2 * control.ended.size, RETIRED),
         control=control,
+        pages=pages or build_owners(gpu, gpu.l2.slice_hash, 1).pages,
     )
     built.state["leaving_at"] = built.slots["at"] = NEVER
     return built

@@ -6,10 +6,10 @@ link that leads on. A link carries so many bytes a cycle: sectors and a header f
 """
 
 from lockstep._jit import Context, inline, jit, popcount
+from lockstep.gpus.modules import MOST_LINKS
 from lockstep.model import entries as lists
 from lockstep.model import link
 from lockstep.model.clock import NEVER
-from lockstep.model.counters import MOST_LINKS
 from lockstep.model.link import KIND_ATOMIC, KIND_DATA, KIND_REDUCTION, KIND_WRITE
 from lockstep.model.modules.state import PARTS, ModuleLinks, Routers
 

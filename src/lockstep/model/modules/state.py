@@ -8,9 +8,10 @@ over several links can lock up. They have room for all that can be under way.
 import numpy as np
 
 from lockstep._jit import Context, Records
+from lockstep.gpus.modules import MOST_LINKS
 from lockstep.gpus.spec import GPU
 from lockstep.model import link
-from lockstep.model.counters import MODULE_COUNTERS, MOST_LINKS
+from lockstep.model.counters import MODULE_COUNTERS
 from lockstep.model.link import MESSAGE, Link
 from lockstep.model.modules.legs import legs
 from lockstep.model.modules.routes import routes

@@ -7,9 +7,9 @@ have moved for it. Sectors that are on their way from before come by themselves.
 from lockstep._jit import inline, popcount
 from lockstep.model.cache import l2_sides, replacement, tags
 from lockstep.model.cache.protocols import at_l2
-from lockstep.model.cache.slice_hash import slice_of
 from lockstep.model.contents import bring
 from lockstep.model.link import KIND_READ, KIND_WRITE
+from lockstep.model.modules.pages import slice_of
 
 
 @inline

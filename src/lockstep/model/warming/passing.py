@@ -11,11 +11,12 @@ import numpy as np
 
 from lockstep._jit import inline, jit, popcount
 from lockstep.isa.instruction import OpClass, Space
-from lockstep.model.cache import l2_sides, slice_hash, tags
+from lockstep.model.cache import l2_sides, tags
 from lockstep.model.contents import bring, forget_lookups
 from lockstep.model.core.bulk import is_bulk
 from lockstep.model.core.coalescer import lane_address, resolve
 from lockstep.model.core.release_state import POLICIES
+from lockstep.model.modules import pages
 from lockstep.model.records import words
 from lockstep.workload import NOWHERE
 
@@ -113,7 +114,7 @@ def _leave(memory, line, sectors, instruction):
     spec = memory.l2.spec[0]
     op, address = instruction.op, line * spec.line_bytes.value
     writes = op == STORE or op == ATOMIC or op == REDUCTION
-    slice_ = slice_hash.slice_of(memory.slices, address, memory.l2.policies.slice_hash)
+    slice_ = pages.slice_of(memory.slices, address, memory.l2.policies.slice_hash)
     row, way, owed = bring(memory, slice_, address, instruction.cache & POLICIES)
     moved = popcount(owed)
     if way >= 0:
