@@ -15,9 +15,9 @@ def module_problems(gpu: GPU) -> Iterator[str]:
     if k == 1:
         return
     because = f"because modules.count is {k}"
-    for path, value in (("sm.count", gpu.sm.count), ("dram.channels", gpu.dram.channels)):
-        if value % k:
-            yield f"{path} = {value}: expected a multiple of modules.count = {k}"
+    for path, number in (("sm.count", gpu.sm.count), ("dram.channels", gpu.dram.channels)):
+        if number % k:
+            yield f"{path} = {number}: expected a multiple of modules.count = {k}"
     if modules.topology == "full" and k > MOST_LINKS + 1:
         most = MOST_LINKS + 1
         yield f"modules.count = {k}: expected at most {most}, because modules.topology is full"
