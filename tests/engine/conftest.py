@@ -47,6 +47,7 @@ def raw():
             "kernels": [[getattr(k, n) for n in names] for k in run.kernels],
             "sm": [k.sm.tobytes() for k in (*run.kernels, run)],
             "partition": [k.partition.tobytes() for k in (*run.kernels, run)],
+            "modules": [k.modules.tobytes() for k in (*run.kernels, run)],
             "events": sorted(run.cta_events.tolist()),
         }
 

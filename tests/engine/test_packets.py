@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lockstep.engine import packets
 from lockstep.engine.machine import Machine
 from lockstep.engine.part import parts
-from lockstep.model.link import MESSAGE, NOTES, OUTBOXES
+from lockstep.model.link import MESSAGE, OUTBOXES
 
 
 @pytest.fixture(scope="module")
@@ -90,11 +90,12 @@ def test_who_was_served_is_told_to_whom_it_concerns(pair):
     machines, bounds = pair()
     window = 7
     link, there = (m.links.requests for m in machines)
-    link.taken[window % NOTES, 0, :4] = [0, 2, 3, 2]
-    link.takes[window % NOTES, 0] = 4
+    turn = window % int(there.spec[0].notes)
+    link.taken[turn, 0, :4] = [0, 2, 3, 2]
+    link.takes[turn, 0] = 4
     send(machines, bounds, window)
-    assert there.takes[window % NOTES].tolist() == [3, 0, 0]
-    assert there.taken[window % NOTES, 0, :3].tolist() == [2, 3, 2]
+    assert there.takes[turn].tolist() == [3, 0, 0]
+    assert there.taken[turn, 0, :3].tolist() == [2, 3, 2]
 
 
 def test_what_sms_tell_the_scheduler_is_there(pair):

@@ -21,8 +21,7 @@ def test_a_study_names_what_there_is(name):
     study = find(name)
     assert study.name == name
     gpus = [api.gpu(v.gpu or study.gpu, v.changes) for v in study.variants]
-    for gpu in gpus:
-        assert {c.name for c in registry.columns(gpu)} >= set(study.counters)
+    assert {c.name for gpu in gpus for c in registry.columns(gpu)} >= set(study.counters)
     for program in study.programs:
         (opencl if study.opencl else kernels).load(program.name)
         assert 0 < program.small <= program.large

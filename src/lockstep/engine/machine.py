@@ -32,7 +32,7 @@ from lockstep.model.dispatch import dispatcher
 from lockstep.model.dispatch import state as dispatch_state
 from lockstep.model.modules import router
 from lockstep.model.modules import state as modules
-from lockstep.model.modules.legs import legs
+from lockstep.model.modules.legs import credit_windows, legs
 from lockstep.model.records import one_space, records
 from lockstep.model.sm import scheduler, sm
 from lockstep.model.warming import passing, placed, walk
@@ -91,8 +91,8 @@ def build_memory_side(gpu: GPU, policies: dict) -> tuple[Links, partition.Memory
     up, down = gpu.interconnect.buffer, gpu.interconnect.reply_buffer
     coherent = is_coherent(gpu)
     links = Links(
-        link.build(sms, channels, latency, up, 1, CREDIT_WINDOWS),
-        link.build(channels, sms, latency, down, slices),
+        link.build(sms, channels, latency, up, 1, credit_windows(gpu, CREDIT_WINDOWS)),
+        link.build(channels, sms, latency, down, slices, credit_windows(gpu, 1)),
         link.build(channels, sms, latency, down * coherent, slices),
         link.build(sms, channels, latency, up * coherent, 1, CREDIT_WINDOWS),
         modules.build_links(gpu),

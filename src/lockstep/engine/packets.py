@@ -15,7 +15,7 @@ import numpy as np
 from lockstep._jit import Record, inline, jit
 from lockstep.engine.groups import SCHEDULED
 from lockstep.model.control import Control
-from lockstep.model.link import NOTES, OUTBOXES, Link
+from lockstep.model.link import OUTBOXES, Link
 
 HEADER = 3  # next event, messages ENDED, what the machine wants of all: bits, see part.py
 MESSAGE_WORDS = 8
@@ -118,7 +118,7 @@ def _put_taken(
     of_last: int,
 ) -> int:
     """Whose messages destinations first..last-1 of a link have taken, of some sources."""
-    turn = window % NOTES
+    turn = window % link.spec[0].notes
     for d in range(first, last):
         start = n
         n += 1
@@ -133,7 +133,7 @@ def _put_taken(
 
 @inline
 def _get_taken(packet: np.ndarray, n: int, link: Link, window: int, first: int, last: int) -> int:
-    turn = window % NOTES
+    turn = window % link.spec[0].notes
     for d in range(first, last):
         count = packet[n]
         n += 1

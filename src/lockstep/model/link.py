@@ -10,7 +10,7 @@ arrives after everything delivered before.
 
 Threads meet once a window, between the last message of a window and ``deliver``. Whoever is done
 with that begins the next window while others still read what was sent: so outboxes are two in
-turn, and notes of what was taken three, since credits may come back a window later.
+turn, and notes of what was taken one more than the windows until credits come back.
 """
 
 import numpy as np
@@ -51,11 +51,11 @@ KIND_NACK = 6  # refused: the SM repeats the request
 
 LINK = np.dtype(
     [("latency", "i8"), ("window", "i8"), ("sources", "i8"), ("destinations", "i8"),
-     ("out_capacity", "i8"), ("in_capacity", "i8"), ("credit_windows", "i8")]
+     ("out_capacity", "i8"), ("in_capacity", "i8"), ("credit_windows", "i8"), ("notes", "i8")]
 )  # fmt: skip
 PORT = np.dtype([("head", "i8"), ("count", "i8")])
 OUTBOXES = 2
-NOTES = 3
+LEAST_NOTES = 3
 
 
 class Link(Context):
@@ -69,8 +69,8 @@ class Link(Context):
     opened: np.ndarray  # int64, destinations: windows in which they have taken, or could have
     inbox: Records  # MESSAGE, destinations x in_capacity, a ring
     ports: Records  # PORT, destinations
-    taken: np.ndarray  # int16, NOTES x destinations x in_capacity: sources of messages taken
-    takes: np.ndarray  # int64, NOTES x destinations: how many
+    taken: np.ndarray  # int16, notes x destinations x in_capacity: sources of messages taken
+    takes: np.ndarray  # int64, notes x destinations: how many
     bins: np.ndarray  # int64, destinations x (window + 1): scratch of deliver
 
 
@@ -81,7 +81,9 @@ def build(
     spec = records(1, LINK)
     out_capacity = min(latency * sends, destinations * buffer)
     in_capacity = sources * buffer
-    spec[0] = latency, latency, sources, destinations, out_capacity, in_capacity, credit_windows
+    notes = max(LEAST_NOTES, credit_windows + 1)
+    sizes = out_capacity, in_capacity, credit_windows, notes
+    spec[0] = latency, latency, sources, destinations, *sizes
     return Link(
         spec,
         zeros(sources),
@@ -91,8 +93,8 @@ def build(
         zeros(destinations),
         records((destinations, in_capacity), MESSAGE),
         records(destinations, PORT),
-        zeros((NOTES, destinations, in_capacity), np.int16),
-        zeros((NOTES, destinations)),
+        zeros((notes, destinations, in_capacity), np.int16),
+        zeros((notes, destinations)),
         zeros((destinations, latency + 1)),
     )
 
@@ -108,7 +110,7 @@ def begin(link, source):
 def open_inbox(link, destination):
     """A destination begins a window, in which it has taken nothing."""
     link.opened[destination] += 1
-    link.takes[link.opened[destination] % NOTES, destination] = 0
+    link.takes[link.opened[destination] % link.spec[0].notes, destination] = 0
 
 
 @inline
@@ -173,7 +175,7 @@ def take(link, destination):
 @inline
 def note(link, destination, source):
     """Note that a source gets a credit for a destination."""
-    turn = link.opened[destination] % NOTES
+    turn = link.opened[destination] % link.spec[0].notes
     link.taken[turn, destination, link.takes[turn, destination]] = source
     link.takes[turn, destination] += 1
 
@@ -230,7 +232,7 @@ def deliver(link, window, first_destination, last_destination, start):
 def give_back(link, window, first_source, last_source):
     """Return some sources the credits that are due at the end of a window."""
     spec = link.spec[0]
-    turn = (window + NOTES - spec.credit_windows + 1) % NOTES
+    turn = (window + spec.notes - spec.credit_windows + 1) % spec.notes
     for d in range(spec.destinations):
         for k in range(link.takes[turn, d]):
             source = link.taken[turn, d, k]

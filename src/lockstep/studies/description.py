@@ -80,7 +80,8 @@ class Chart:
 class Study:
     """A question, what is run to answer it, and what the answer is compared with.
 
-    ``counters`` are metrics of the registry that are kept of each run, besides ``CYCLES``.
+    ``counters`` are metrics of the registry that are kept of each run, besides ``CYCLES``; of a GPU
+    that has not got one, NaN.
     ``counts`` says which programs means and claims are about. ``measured`` has counters of
     hardware by program, for the GPU and size in question. With ``machine_code`` programs run from
     that where the study's GPU is one for which there is some, from PTX elsewhere. ``opencl``: they

@@ -4,6 +4,7 @@ What a table of earlier runs has of the same code, program, size and GPU is not 
 """
 
 import hashlib
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -152,5 +153,6 @@ def run(task: Task) -> StudyRow:
     with Device(gpu, timing=True, name=row.program) as device:
         task.programs.run(device, row.program, row.items)
         total = device.result.total
-    counters = {CYCLES: total[_RUNNING]} | {name: total[name] for name in task.counters}
+    known = {name: total.get(name, math.nan) for name in task.counters}
+    counters = {CYCLES: total[_RUNNING]} | known
     return replace(row, counters=counters)

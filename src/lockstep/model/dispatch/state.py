@@ -13,7 +13,7 @@ from lockstep.model.modules.pages import build as build_owners
 from lockstep.model.records import copy_fields, records, words, zeros
 
 THOUSAND = 1000  # in which CTAs are started: parts of a cycle
-WAITING_CTAS = 2  # of each SM, of grids whose parts go to modules
+WAITING_CTAS = 32  # of each SM, of grids whose parts go to modules
 
 
 SPEC = np.dtype(

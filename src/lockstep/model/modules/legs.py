@@ -23,6 +23,16 @@ class Legs(NamedTuple):
     window: int
 
 
+def credit_windows(gpu: GPU, crossbar_windows: int) -> int:
+    """After how many windows credits come back, so that they take as long as on one chip.
+
+    ``crossbar_windows``: how many of the crossbar's that is. A credit waits for a window's end,
+    half of one on average, and then for further ones.
+    """
+    windows = gpu.interconnect.latency / legs(gpu).window
+    return max(1, round((crossbar_windows - 0.5) * windows + 0.5))
+
+
 def legs(gpu: GPU) -> Legs:
     """The parts of a way between two modules; one module has none."""
     crossbar, hop = gpu.interconnect.latency, gpu.modules.hop_latency

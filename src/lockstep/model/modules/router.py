@@ -11,7 +11,7 @@ from lockstep.model import entries as lists
 from lockstep.model import link
 from lockstep.model.clock import NEVER
 from lockstep.model.link import KIND_ATOMIC, KIND_DATA, KIND_REDUCTION, KIND_WRITE
-from lockstep.model.modules.state import PARTS, ModuleLinks, Routers
+from lockstep.model.modules.state import ModuleLinks, Routers
 
 
 class LinkedRouters(Context):
@@ -99,7 +99,7 @@ def _enter(c, out, m, inbox, now):
 def _leave(c, out, m, k, now):
     """Let messages go on a link, as many as it begins in this cycle."""
     spec, router, counters = c.spec[0], c.routers[m], c.counters[m]
-    while router.count[k] > 0 and router.link_free[k] < (now + 1) * PARTS:
+    while router.count[k] > 0 and router.link_free[k] < (now + 1) * spec.parts:
         if not link.has_room(out.hops, m):
             router.stuck = 1
             return
@@ -109,7 +109,7 @@ def _leave(c, out, m, k, now):
         _copy(sent, message)
         sent.source = message.source
         size = size_of(spec, message)
-        router.link_free[k] = max(router.link_free[k], now * PARTS) + size * spec.byte_time
+        router.link_free[k] = max(router.link_free[k], now * spec.parts) + size * spec.byte_time
         counters.bytes[k] += size
         counters.messages[k] += 1
         counters.waited[k] += now - c.entries[entry].since
@@ -133,7 +133,7 @@ def _next_event(c, out, m, now, end):
     at = min(_next_in(out.hops, m), _next_in(out.requests, m), _next_in(out.replies, m))
     for k in range(MOST_LINKS):
         if router.count[k] > 0:
-            at = min(at, router.link_free[k] // PARTS)
+            at = min(at, router.link_free[k] // c.spec[0].parts)
     return max(at, now + 1)
 
 

@@ -11,18 +11,18 @@ from lockstep._jit import Context, Records
 from lockstep.gpus.modules import MOST_LINKS
 from lockstep.gpus.spec import GPU
 from lockstep.model import link
+from lockstep.model.clock import ratio
 from lockstep.model.counters import MODULE_COUNTERS
 from lockstep.model.link import MESSAGE, Link
 from lockstep.model.modules.legs import legs
 from lockstep.model.modules.routes import routes
 from lockstep.model.records import records, words, zeros
 
-PARTS = 1 << 24  # of a cycle, in which links keep time
-
 ROUTER_SPEC = np.dtype(
-    words("modules", "sms", "partitions", "slices", "header", "sector", "byte_time")
+    words("modules", "sms", "partitions", "slices", "header", "sector", "parts", "byte_time")
 )
-"""``sms``, ``partitions``: of a module; ``slices``: of a partition; ``byte_time``: in PARTS."""
+"""``sms``, ``partitions``: of a module; ``slices``: of a partition. Links keep time in ``parts`` of
+a cycle, so that a byte takes a whole number of them, ``byte_time``."""
 
 ROUTER = np.dtype(
     [
@@ -30,7 +30,7 @@ ROUTER = np.dtype(
         ("head", "i8", (MOST_LINKS,)),
         ("tail", "i8", (MOST_LINKS,)),
         ("count", "i8", (MOST_LINKS,)),
-        ("link_free", "i8", (MOST_LINKS,)),  # in PARTS: when the link is free again
+        ("link_free", "i8", (MOST_LINKS,)),  # in parts of a cycle: when the link is free again
         ("stuck", "i8"),  # 1: links had no room for what they carry in this window
     ]
 )
@@ -122,8 +122,9 @@ def build(gpu: GPU) -> Routers:
         modules.header_bytes,
         gpu.l2.sector_bytes,
     )
+    s.parts = 1
     if modules.bandwidth:
-        s.byte_time = max(1, round(PARTS * gpu.clock_mhz / (1000 * modules.bandwidth)))
+        s.parts, s.byte_time = ratio(1000 * modules.bandwidth, gpu.clock_mhz)
     ways = routes(modules)
     neighbours = zeros((k, MOST_LINKS))
     for m, row in enumerate(ways.neighbours):
