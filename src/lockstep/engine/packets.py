@@ -118,7 +118,7 @@ def _put_taken(
     of_last: int,
 ) -> int:
     """Whose messages destinations first..last-1 of a link have taken, of some sources."""
-    turn = window % link.spec[0].notes
+    turn = window & (link.spec[0].notes - 1)
     for d in range(first, last):
         start = n
         n += 1
@@ -133,7 +133,7 @@ def _put_taken(
 
 @inline
 def _get_taken(packet: np.ndarray, n: int, link: Link, window: int, first: int, last: int) -> int:
-    turn = window % link.spec[0].notes
+    turn = window & (link.spec[0].notes - 1)
     for d in range(first, last):
         count = packet[n]
         n += 1

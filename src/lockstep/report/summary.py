@@ -245,6 +245,9 @@ def _memory_table(m: dict[str, float], gpu: GPU, width: int) -> Table:
     wavefronts = m["l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"]
     if wavefronts:
         rows.append((terms(gpu).shared, count(wavefronts), "", "", percent(m[_SOL_SHARED])))
+    if gpu.modules.count > 1:
+        size = scaled(m["sim__module_link_bytes.sum"], "B")
+        rows.append(("links of modules", "", "", size, percent(m["sim__sol_module_link.pct"])))
     for label, name in (("DRAM reads", "read"), ("DRAM writes", "write")):
         read = m[f"dram__sectors_{name}.sum"]
         rows.append((label, count(read), "", scaled(m[f"dram__bytes_{name}.sum"], "B"), ""))
