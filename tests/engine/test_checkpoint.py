@@ -56,6 +56,21 @@ def test_a_run_goes_on_as_if_it_had_never_ended(small, mixed, raw, tmp_path):
         assert result.copies == whole.copies
 
 
+@pytest.mark.parametrize("ranks", [(1, 1), (2, 1), (1, 4), (4, 2)])
+def test_a_run_of_modules_goes_on_as_if_it_had_never_ended(small, mixed, raw, tmp_path, ranks):
+    def make():
+        return mixed("a", grid=90).workload()
+
+    gpu = small(
+        sm__count=8, dram__channels=4, modules__count=4, modules__bandwidth=60.0,
+        modules__pages="first_touch", modules__ctas="contiguous",
+    )  # fmt: skip
+    whole = raw(run(make(), gpu, cta_events=True))
+    for windows in (0, 1, 3, 5):
+        resumed_run = resumed(make, gpu, tmp_path, windows, ranks, cta_events=True)
+        assert resumed_run is not None and raw(resumed_run) == whole
+
+
 @settings(max_examples=10, phases=set(Phase) - {Phase.shrink})
 @given(st.data())
 def test_random_programs_on_random_gpus_go_on(programs, raw, tmp_path_factory, data):

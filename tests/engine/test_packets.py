@@ -50,7 +50,7 @@ def test_of_silence_there_are_only_lengths(pair):
     machines, bounds = pair()
     packet, written, read = send(machines, bounds)
     assert packet[: packets.HEADER].tolist() == [77, 2, 1]
-    assert written == read == packets.HEADER + 2 * 2 + 2 * 2 + 2 * 1
+    assert written == read == packets.HEADER + 2 * (2 + 2) + 2 * 2 + 2 * 1
     assert not packet[packets.HEADER : written].any()
 
 
@@ -84,6 +84,15 @@ def test_a_message_arrives_with_all_its_fields(pair, data):
     assert there.sent[turn, :2].tolist() == [len(theirs) * (s == source) for s in range(2)]
     assert [m.tolist() for m in there.outbox[turn, source, : len(theirs)]] == theirs
     assert there.sent[turn, 2:].tolist() == [3, 3], "its own sources are left alone"
+
+
+def test_pages_that_sms_ask_for_are_told(pair):
+    machines, bounds = pair()
+    asks, there = (m.sm.control.asks for m in machines)
+    asks[1].page, asks[1].since = 18, 1234
+    there[0].page = 7  # of an earlier window
+    send(machines, bounds)
+    assert [(int(a.page), int(a.since)) for a in there[:2]] == [(0, 0), (18, 1234)]
 
 
 def test_who_was_served_is_told_to_whom_it_concerns(pair):

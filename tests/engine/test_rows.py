@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lockstep.engine.groups import PARTITIONS, SMS
+from lockstep.engine.groups import MODULES, PARTITIONS, SMS
 from lockstep.engine.machine import Machine
 from lockstep.engine.part import parts
 from lockstep.engine.rows import _ALIKE, ShardRows, rows_of
@@ -34,11 +34,28 @@ def test_what_all_machines_have_alike(machine):
     assert {f"sm.{name}" for name in _ALIKE} <= alike, "no name of an array that is gone"
     stays = ("dispatcher.", "sm.slices.", "memory.slices.", "memory.sets.", "sm.l1.hash.")
     stays += ("sm.l1.prefetch.", "memory.l2.prefetch.")  # a place each, as nobody prefetches
+    stays += ("modules.", "links.between.")  # of one module
     others = {p for p in alike if not p.startswith(stays) and ".rules." not in p}
     others -= {f"sm.{name}" for name in _ALIKE}
     ends = {path.rpartition(".")[2] for path in others}
     assert ends == {"spec", "shape", "history", "ways", "epochs", "firsts"}, others
     assert not any(".control." in path for path in alike)
+
+
+def test_what_modules_have_has_rows(small):
+    changes = {"sm__count": 8, "dram__channels": 4, "modules__count": 4}
+    machine = Machine(small(**changes, modules__pages="first_touch"), 1, {})
+    machine.close()
+    found = owners(machine)
+    shards = {SMS: 8, PARTITIONS: 4, MODULES: 4}
+    for path, (array, rows) in found.items():
+        if rows:
+            assert array.shape[rows.axis] == shards[rows.group] * rows.each, path
+    between = {path: rows for path, (_, rows) in found.items() if path.startswith("links.between")}
+    assert {rows.group for rows in between.values() if rows} == {SMS, PARTITIONS, MODULES}
+    assert found["modules.counters"][1] == ShardRows(MODULES, 0, 1)
+    assert found["dispatcher.pages.homes"][1] is None, "all machines have the same"
+    assert not [path for path in found if ".gate." in path or path.startswith("sm.slices")]
 
 
 def test_what_prefetchers_know_has_rows(small):

@@ -8,8 +8,8 @@ import numpy as np
 from lockstep.gpus import library
 from lockstep.model import contents, link, partition
 from lockstep.model.cache.prefetch import registry
-from lockstep.model.cache.slice_hash import slice_of
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_WRITE, MESSAGE
+from lockstep.model.modules.pages import slice_of
 
 LATENCY = 5  # of either link, so the length of a window
 HIT = 20  # cycles

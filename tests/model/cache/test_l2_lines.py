@@ -2,7 +2,8 @@
 
 import pytest
 
-from lockstep.model.cache import l2_lines, slice_hash
+from lockstep.model.cache import l2_lines
+from lockstep.model.modules import pages
 
 pytestmark = pytest.mark.plain
 LINE = 128
@@ -14,7 +15,7 @@ def served(side):
     spec = memory.l2.spec[0]
     groups = 5
     for line in range(groups * int(spec.all_slices.value) * int(spec.unit_lines.value)):
-        home = int(slice_hash.slice_of(memory.slices, line * LINE, memory.l2.policies.slice_hash))
+        home = int(pages.slice_of(memory.slices, line * LINE, memory.l2.policies.slice_hash))
         number = int(l2_lines.number_of(spec, home, line))
         for slice_ in range(int(spec.all_slices.value)):
             if spec.near_reads == 0 and slice_ != home:
