@@ -35,6 +35,7 @@ OTHERS = {
     "model/cache/prefetch/stream.py": ["FIRST, STREAMS = 1, 32"],
     "model/core/code_lines.py": ["group = 64 if architecture < MAXWELL else 32"],
     "model/core/attribution.py": ["KERNEL_PLACE = 32"],
+    "model/dispatch/state.py": ["WAITING_CTAS = 32"],
     "model/coherence/vocabulary.py": ["CONTROL_BYTES, LINE_BYTES = 8, 64"],
     "model/core/coalescer.py": ["if last - first == 64:"],
     "model/core/memory_pipeline.py": ["KERNEL_PLACE = 32"],

@@ -25,9 +25,9 @@ from lockstep.engine import machine
 from lockstep.engine.record import totals
 from lockstep.gpus import library
 from lockstep.model import control
-from lockstep.model.cache import slice_hash
 from lockstep.model.cache.prefetch import registry
 from lockstep.model.core import build
+from lockstep.model.modules import pages
 from lockstep.model.sm import scheduler
 
 _REPORTS = "LOCKSTEP_TEST_REPORTS"  # the file that the second process writes
@@ -134,7 +134,7 @@ def idle_sms():
     """Function from a GPU to the state of its SMs, all idle."""
 
     def make(gpu):
-        slices = slice_hash.build("linear", gpu.dram.channels * gpu.l2.slices_per_channel, 256)
+        slices = pages.build(gpu, "linear", 256)
         chosen = registry.chosen(gpu)
         policies = machine.compile_policies(chosen)
         policy = scheduler.policy_of(gpu, False)

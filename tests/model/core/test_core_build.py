@@ -17,7 +17,9 @@ A = 0x7F0000000000
 
 @pytest.mark.parametrize("name", library.names())
 def test_every_gpu_of_the_library_can_be_built(idle_sms, name):
-    gpu = library.replace(library.gpu(name), **{"sm.count": 2, "dram.channels": 2, "l2.sides": 1})
+    gpu = library.replace(
+        library.gpu(name), **{"sm.count": 2, "dram.channels": 2, "l2.sides": 1, "modules.count": 1}
+    )
     c = idle_sms(gpu)
     assert len(c.sms) == 2 and c.warps.shape == (2, gpu.sm.warps)
     assert (c.l1.tags.lines == tags.NO_LINE).all()
@@ -58,6 +60,7 @@ def test_latencies_are_those_of_the_specification(watch, name):
     gpu = library.replace(
         library.gpu(name),
         **{"sm.count": 1, "launch.overhead": 0, "sm.front_end.l0_bytes": 0, "l2.sides": 1},
+        **{"modules.count": 1},
     )
     k = KernelBuilder(
         "chase", grid=1, block=32, shared_bytes=256, architecture=gpu.architectures[0]
