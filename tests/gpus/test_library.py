@@ -13,7 +13,7 @@ from lockstep.gpus.units import threads_per_cycle
 
 NAMES = [
     "A100", "CANDEL", "GPGPUSIM3_V100", "H100", "H100_SXM", "HD7770", "HD7850", "HD7870", "HD7970",
-    "KEPLER_TITAN", "QV100", "RTX2060", "RTX3070", "SST_VOLTA", "TITANV", "TITANX",
+    "KEPLER_TITAN", "MCM_256", "QV100", "RTX2060", "RTX3070", "SST_VOLTA", "TITANV", "TITANX",
 ]  # fmt: skip
 
 # What NVIDIA and AMD state: SMs, L2 in KB, GB/s, TFLOPS of FP32 at the clock of the preset.

@@ -105,11 +105,11 @@ def read(
 
 
 def _base(options: Options) -> GPU:
-    """The library's GPU of the nearest lower architecture, else the oldest."""
+    """The library's GPU of one chip and the nearest lower architecture, else the oldest."""
     version = 10 * options.integer("gpgpu_compute_capability_major", 7)
     version += options.integer("gpgpu_compute_capability_minor", 0)
     known = [library.gpu(name) for name in library.names()]
-    known = [gpu for gpu in known if gpu.architectures]
+    known = [gpu for gpu in known if gpu.architectures and gpu.modules.count == 1]
     lower = [gpu for gpu in known if min(gpu.architectures) <= version]
     if not lower:
         return min(known, key=lambda gpu: min(gpu.architectures))
