@@ -33,6 +33,7 @@ DATASHEETS = {
     "HD7970": (32, 768, 264, 3.79),
     "CANDEL": (10, 256, 48, 1.28),
     "GPGPUSIM3_V100": (80, 6144, 870, 5120 * 2 * 1.132e-3),
+    "MCM_256": (256, 16384, 3072, 256 * 64 * 2 * 1.0e-3),  # the paper's, a Volta's SMs at 1 GHz
     "SST_VOLTA": (80, 6144, 512, 5120 * 2 * 1.2e-3),  # the report's, 16 channels of 32 GB/s
 }
 

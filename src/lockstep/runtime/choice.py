@@ -11,12 +11,13 @@ DEFAULT = "A100"  # where the program's own file has no GPU code: scripts, code 
 
 
 def gpu_for_program(path: Path) -> GPU:
-    """The GPU whose own architecture is the newest that the program has code for.
+    """The GPU of one chip whose own architecture is the newest that the program has code for.
 
     Where no GPU of the library has that architecture, the next newer one, which runs its PTX.
     """
     wanted = max((image.architecture for image in _images(path)), default=0)
-    gpus = [gpu for gpu in map(api.gpu, api.gpu_names()) if gpu.architectures]
+    known = map(api.gpu, api.gpu_names())
+    gpus = [gpu for gpu in known if gpu.architectures and gpu.modules.count == 1]
     newer = [gpu for gpu in gpus if max(gpu.architectures) >= wanted > 0]
     return min(newer, key=lambda gpu: max(gpu.architectures)) if newer else api.gpu(DEFAULT)
 
