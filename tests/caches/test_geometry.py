@@ -74,7 +74,7 @@ def look(state, addresses, rows):
     """What the model does with addresses."""
     request = state.l2.entries[0]
     for k in range(len(addresses)):
-        slice_ = slice_hash.index_of(state.slices, addresses[k])
+        slice_ = slice_hash.index_of(state.slices.hash, addresses[k])
         partition.locate(state, request, slice_, addresses[k])
         rows[k] = request.row
 
