@@ -248,3 +248,8 @@ def test_a_protocol_is_refused():
     gpu = lockstep.gpu("HD7770", ["coherence.protocol=si"])
     with pytest.raises(LockstepError, match=r"coherence.protocol = si: an outside memory keeps no"):
         outside.Outside(gpu, None, None, FixedMemory(1))
+
+
+def test_modules_are_refused():
+    with pytest.raises(LockstepError, match=r"modules.count = 4: an outside memory is behind one"):
+        outside.Outside(lockstep.gpu("MCM_256"), None, None, FixedMemory(1))

@@ -103,6 +103,11 @@ class Outside:
 
 
 def _check(gpu: GPU) -> None:
+    if gpu.modules.count > 1:
+        raise LockstepError(
+            f"modules.count = {gpu.modules.count}: an outside memory is behind one crossbar; set "
+            "it to 1"
+        )
     if gpu.coherence.protocol != "none":
         raise LockstepError(
             f"coherence.protocol = {gpu.coherence.protocol}: an outside memory keeps no directory; "

@@ -16,7 +16,6 @@ from lockstep.model.link import (
     KIND_DATA,
     KIND_READ,
     MESSAGE,
-    NOTES,
     OUTBOXES,
     Link,
 )
@@ -101,15 +100,6 @@ def _reply(state, message, cycle):
         reply.flits = last_byte // state.sizes[1]
 
 
-@inline
-def _give_credit(requests, message):
-    """Note that the request is done with, as if it had been taken now."""
-    d = message.destination
-    turn = requests.opened[d] % NOTES
-    requests.taken[turn, d, requests.takes[turn, d]] = message.source
-    requests.takes[turn, d] += 1
-
-
 @jit
 def accept(state, answers, first, last, start, end):
     """Note answers first..last-1, each to a request under way, from ``start`` on, before ``end``.
@@ -138,7 +128,7 @@ def answer(state, answers, count, start):
         message = state.flight[number]
         if link.can_send(state.replies, message.destination, message.source):
             _reply(state, message, max(cycle, start))
-            _give_credit(state.requests, message)
+            link.note(state.requests, message.destination, message.source)
             state.stages[number] = FREE
             state.free[state.count[0]] = number
             state.count[0] += 1
