@@ -118,13 +118,13 @@ def test_a_simulation_that_is_ended_writes_what_there_is(
 ):
     from lockstep.engine.simulation import Simulation
 
-    window = Simulation._window
+    window = Simulation.window
 
     def interrupted(self):
         os.kill(os.getpid(), number)
         window(self)
 
-    monkeypatch.setattr(Simulation, "_window", interrupted)
+    monkeypatch.setattr(Simulation, "window", interrupted)
     done = call("simulate", trace, "--gpu", "QV100", "--json", "r.json", "--quiet")
     assert done.exit_code == 128 + number
     assert done.stderr.startswith("lockstep: ended early: interrupted at cycle ")
