@@ -44,6 +44,7 @@ public:
         {"command", "The program lockstep, with words before it if need be", "lockstep"},
         {"workload", "A trace, as of `lockstep simulate`"},
         {"gpu", "A GPU of the library, or a file", "QV100"},
+        {"mem_size", "What addresses are taken modulo, as 16GiB; 0B: as they are in the trace", "0B"},
         {"options", "More options of `lockstep simulate`", "--summary short"})
 
     SST_ELI_DOCUMENT_SUBCOMPONENT_SLOTS(
@@ -58,6 +59,12 @@ public:
             SST::Output::getDefaultObject().fatal(
                 CALL_INFO, 1, "%s: %s\n", getName().c_str(), error.what());
         }
+        SST::UnitAlgebra size(params.find<std::string>("mem_size", "0B"));
+        if (!size.hasUnits("B") || size.getRoundedValue() < 0) {
+            SST::Output::getDefaultObject().fatal(
+                CALL_INFO, 1, "%s: mem_size is no number of bytes\n", getName().c_str());
+        }
+        mem_size_ = size.getRoundedValue();
         const auto& hello = process_->hello;
         auto cycle = SST::UnitAlgebra(std::to_string(hello.clock_hz) + "Hz");
         clock_ = registerTimeBase(cycle.toStringBestSI(), true);
@@ -176,6 +183,7 @@ private:
             while (last < 8 && request.sectors >> last & 1) last++;
             if (last > first) {
                 uint64_t address = request.address + first * sector, size = (last - first) * sector;
+                if (mem_size_ > 0) address %= mem_size_;
                 StandardMem::Request* made;
                 if (request.kind == READ) {
                     made = new StandardMem::Read(address, size);
@@ -205,6 +213,7 @@ private:
 
     std::unique_ptr<Process> process_;
     SST::TimeConverter clock_;
+    uint64_t mem_size_ = 0;
     SST::Link* wakes_ = nullptr;
     std::vector<StandardMem*> memories_;
     std::unordered_map<uint64_t, int64_t> parts_;   // requests of lockstep's, by SST's
