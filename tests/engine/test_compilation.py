@@ -89,7 +89,7 @@ def test_the_other_process_does_not_outlive_one_that_is_killed():
 def test_another_process_compiles_what_this_one_looks_for_but_the_sm_phase():
     program = (
         "import lockstep\n"
-        "from lockstep.engine import compilation, machine, windows\n"
+        "from lockstep.engine import building, compilation, windows\n"
         "from lockstep.model import contents, partition\n"
         "from lockstep.model.dispatch import dispatcher\n"
         "from lockstep.model.core import between\n"
@@ -97,7 +97,7 @@ def test_another_process_compiles_what_this_one_looks_for_but_the_sm_phase():
         "aside += between.prepare_l1, between.settle_all\n"
         "def show():\n"
         "    entries = [len(f._entries) for f in (*aside, windows.run_windows)]\n"
-        "    print(*entries, machine._compiled.cache_info().currsize)\n"
+        "    print(*entries, building._compiled.cache_info().currsize)\n"
         "compilation.compile_all_but_sms()\n"
         "show()\n"
         "compilation.compile_model(lockstep.gpu('QV100'))\n"

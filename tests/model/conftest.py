@@ -21,7 +21,7 @@ import pytest
 
 from lockstep import engine
 from lockstep._jit import DISABLED
-from lockstep.engine import machine
+from lockstep.engine import building
 from lockstep.engine.record import totals
 from lockstep.gpus import library
 from lockstep.model import control
@@ -136,7 +136,7 @@ def idle_sms():
     def make(gpu):
         slices = pages.build(gpu, "linear", 256)
         chosen = registry.chosen(gpu)
-        policies = machine.compile_policies(chosen)
+        policies = building.compile_policies(chosen)
         policy = scheduler.policy_of(gpu, False)
         return build.build(gpu, slices, control.build(gpu), policies, set(chosen), policy)
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from lockstep._jit import as_records
-from lockstep.engine.machine import build_memory_side
+from lockstep.engine.building import build_memory_side
 from lockstep.gpus import library
 from lockstep.model import control, memory
 from lockstep.model.cache import l1, replacement

@@ -2,7 +2,8 @@
 
 ``session.py``: what users of the engine call; ``simulation.py``: one run, with ``kernels.py`` and
 ``streams.py``, which feed it, ``stop.py``, which ends it, and ``account.py``, which records it;
-``machine.py`` and ``windows.py``: a GPU's state and the loop of its threads (``threads.py``).
+``machine.py`` (built in ``building.py``) and ``windows.py``: a GPU's state and the loop of its
+threads (``threads.py``).
 ``ranks.py``, ``part.py``, ``packets.py`` and ``transport.py``: several machines for one GPU.
 ``system.py``: several GPUs at one host, in step; ``outside.py``: memory in another simulator.
 ``checkpoint.py``, with ``rows.py``, ``readings.py`` and ``deferral.py``: what is kept;

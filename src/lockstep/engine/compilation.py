@@ -17,16 +17,16 @@ from msgspec.structs import replace
 
 from lockstep._jit import DISABLED, PACKAGE, is_compiled
 from lockstep.engine import packets
-from lockstep.engine.groups import PARTITIONS, SMS, Group, ends
-from lockstep.engine.machine import (
+from lockstep.engine.building import (
     Links,
-    Machine,
     build_memory_side,
     build_sms,
     compiled,
     groups,
     wires,
 )
+from lockstep.engine.groups import PARTITIONS, SMS, Group, ends
+from lockstep.engine.machine import Machine
 from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
 from lockstep.model import contents, outside, partition
