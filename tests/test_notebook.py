@@ -180,3 +180,9 @@ def test_devices_modules_kernels_and_launches():
         x = device.zeros(64)
         launch = module["saxpy"][2, 32](64, 1.0, x, x)
         assert "Launch 2 of saxpy" in shown(launch) and "2, 1, 1" in shown(launch)
+
+
+def test_a_system_shows_its_gpus():
+    with lockstep.System("DGX_1V", gpus=2) as system:
+        text = shown(system)
+    assert "System DGX_1V" in text and "QV100, QV100" in text

@@ -19,11 +19,19 @@ MOST_BYTES = 200_000
 
 def outputs(cells):
     """What each cell of code shows: texts as they are read, of pictures that there is one."""
-    return [
-        [shown(output) for output in cell["outputs"]]
-        for cell in cells
-        if cell["cell_type"] == "code"
-    ]
+    code = (cell for cell in cells if cell["cell_type"] == "code")
+    return [joined(shown(output) for output in cell["outputs"]) for cell in code]
+
+
+def joined(shown_outputs):
+    """Outputs with texts of one stream joined: a kernel sends them in pieces of any size."""
+    pieces = []
+    for kind, text in shown_outputs:
+        if pieces and pieces[-1][0] == kind and kind in ("stdout", "stderr"):
+            pieces[-1] = kind, pieces[-1][1] + text
+        else:
+            pieces.append((kind, text))
+    return pieces
 
 
 def shown(output):
@@ -68,6 +76,11 @@ def test_outputs_are_those_that_come_out(path, load_script):
         pytest.importorskip(name)
     done = load_script(ROOT / "scripts" / "notebooks.py").executed(path)
     assert outputs(done.cells) == outputs(read(path)["cells"]), RENEW
+
+
+def test_a_stream_may_come_in_pieces():
+    one, other = ("stdout", "a\n"), ("text/html", "b")
+    assert joined([one, one, other, one]) == [("stdout", "a\na\n"), other, one]
 
 
 def test_pictures_are_compared_by_their_kind_and_tables_by_their_texts():

@@ -9,6 +9,7 @@ import pytest
 import lockstep
 from lockstep._jit import DISABLED
 from lockstep.errors import PolicyError
+from lockstep.model import policy
 from lockstep.model.policy import compile_policy
 
 USAGE = "pick(a, b)"
@@ -159,6 +160,14 @@ def test_records_are_not_changed_but_where_it_is_said():
 )
 def test_what_the_compiler_says_is_one_line(function, message):
     refused(function, message)
+
+
+def test_what_the_compiler_says_has_no_colours(monkeypatch):
+    def fail(*_):
+        raise TypeError("\x1b[1m\x1b[31mNRT required\x1b[0m but not enabled")
+
+    monkeypatch.setattr(policy, "policy", fail)
+    refused(lambda a, b: a, "cannot be compiled: it allocates memory")
 
 
 def at_times_a_fraction(a, b):

@@ -5,6 +5,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
+from lockstep import notebook
 from lockstep.device.device import Device
 from lockstep.device.options import DeviceOptions
 from lockstep.device.peers import PeerTable, Seat
@@ -73,6 +74,12 @@ class System:
     def __repr__(self) -> str:
         how = "timed" if self._joint else "functional"
         return f"<System {self.spec.name}, {len(self.devices)} GPUs, {how}>"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        names = [gpu.name for gpu in self.spec.gpus]
+        values = {"GPUs": ", ".join(names), "timing": self._joint is not None}
+        return notebook.facts(f"System {self.spec.name}", values)
 
     def __enter__(self) -> Self:
         return self

@@ -3,6 +3,7 @@
 import builtins
 import dis
 import inspect
+import re
 from types import FunctionType
 
 from lockstep import policies
@@ -10,6 +11,7 @@ from lockstep._jit import DISABLED, policy
 from lockstep.errors import PolicyError
 
 _STORES = ("STORE_ATTR", "DELETE_ATTR", "STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE")
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _NO_REASON = "Failed in nopython mode pipeline"
 _REASONS = {
     "NRT required": "it allocates memory, as for a list or an array",
@@ -74,7 +76,8 @@ def _reason(error: Exception) -> str:
     """The line of the compiler's message that says most."""
     if isinstance(error, KeyError):
         return f"there is no field {error}"
-    lines = [line.strip() for line in str(error).splitlines()]
+    # Where colorama is installed, the compiler's messages are bold and coloured.
+    lines = [line.strip() for line in _STYLE.sub("", str(error)).splitlines()]
     first = next((x for x in lines if x and not x.startswith(_NO_REASON)), type(error).__name__)
     return next((meant for start, meant in _REASONS.items() if first.startswith(start)), first)
 
