@@ -22,6 +22,9 @@ import tempfile
 import time
 from pathlib import Path
 
+import lockstep
+from lockstep import KernelBuilder
+
 ROOT = Path(__file__).parents[1]
 PATIENCE = 10.0  # seconds in which a run ends that has lost a rank
 HOST = ("read_seconds", "simulate_seconds", "kips", "peak_rss_mb", "threads")  # of no result
@@ -31,6 +34,18 @@ ENVIRONMENT = {
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
     "PYTHONPATH": str(ROOT / "src"),
 }
+
+
+def gather(folder: Path) -> str:
+    """A trace of random loads, in which ranks meet some thousand times."""
+    k = KernelBuilder("gather", grid=256, block=256)
+    with k.loop(24):
+        k("LDG.E R4, [R2]", address=k.random(0x7F0000000000, 1 << 26, seed=1))
+        k("FADD R5, R4, R5")
+    k("EXIT")
+    path = folder / "gather.lst"
+    lockstep.save(k.workload(), path)
+    return str(path)
 
 
 def start(ranks: int, trace: str, folder: Path, *options: str) -> subprocess.Popen:
@@ -105,18 +120,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--moments", type=int, default=20)
     parser.add_argument("--ranks", type=int, default=3)
-    parser.add_argument("--trace", default=str(ROOT / "examples" / "gather.lst"))
+    parser.add_argument("--trace", help="default: random loads that take about two seconds")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     draw, wrong, resumed = random.Random(given.seed), 0, 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        given.trace = given.trace or gather(folder)
         begin = time.monotonic()
         assert start(given.ranks, given.trace, folder).wait() == 0, "the first run failed"
         seconds, expected = time.monotonic() - begin, document(folder)
         for number in range(given.moments):
             shutil.rmtree(folder / "kept", ignore_errors=True)
-            rank, moment = draw.randrange(given.ranks), draw.uniform(0.3, 0.6) * seconds
+            rank, moment = draw.randrange(given.ranks), draw.uniform(0.3, 0.9) * seconds
             run = start(given.ranks, given.trace, folder)
             problem = faults(run, rank, moment, folder)
             goes_on = (folder / "kept" / "checkpoint").exists()
