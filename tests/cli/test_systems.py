@@ -81,6 +81,7 @@ def test_files_of_a_run(call, program, tmp_path, capfd):
         (["--system", "DGX_1V", "--gpus", "9"], "9 GPUs of DGX_1V: it has 8"),
         (["--system", "DGX_1V", "--report", "r.html"], "--report is for one GPU"),
         (["--gpus", "2", "--source"], "--source is for one GPU"),
+        (["--gpus", "2", "--advice"], "--advice is for one GPU"),
         (["--gpus", "2", "--checkpoint-dir", "d"], "--checkpoint is for one GPU"),
         (["--gpus", "2", "--timing", "sample:2"], "need --timing full or none"),
     ],

@@ -36,7 +36,7 @@ from lockstep.cli.progress import Progress
 from lockstep.cli.ranks import RANKS, one_of_several
 from lockstep.cli.sampled import show_estimate
 from lockstep.cli.simulate import take_all, write_and_show
-from lockstep.cli.system import check_system, system_of, system_options
+from lockstep.cli.system_options import check_system, system_of, system_options
 from lockstep.cli.timing import ChosenTiming
 from lockstep.errors import LockstepError
 from lockstep.names import demangled

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from lockstep.gpus.spec import GPU
     from lockstep.gpus.system import GpuSystem
 
-_OF_ONE = ("out", "report", "source_table", "source", "advice", "checkpoint", "resume")
+# Advice first: it asks for the source view.
+_OF_ONE = ("out", "report", "source_table", "advice", "source", "checkpoint", "resume")
 _OPTIONS = (
     click.option(
         "--system", metavar="NAME", help="Of a CUDA program: several GPUs, as DGX_H100 or a file."
