@@ -57,13 +57,15 @@ def test_a_load_takes_as_much_longer_as_the_memory_does(gpu, one_load):
     assert {n: c - cycles[0] for n, c in cycles.items()} == {n: n for n in cycles}
 
 
-def test_its_first_request_arrives_as_long_after_it_was_sent_as_the_crossbar_takes(gpu, one_load):
-    memory = FixedMemory(0)
-    result = run(one_load, gpu, memory)
-    (request,) = memory.requests
-    assert memory.interface.latency == gpu.interconnect.latency
-    # The answer leaves when the request arrives, and is as long on its way; nothing else is slow.
-    assert result.cycles - request[2] == pytest.approx(gpu.interconnect.latency, abs=40)
+def test_both_ways_take_as_long_as_the_crossbar_does(small, one_load):
+    cycles, arrivals = [], []
+    for latency in (60, 61, 90):
+        memory = FixedMemory(7)
+        result = run(one_load, small(interconnect__latency=latency), memory)
+        cycles.append(result.cycles)
+        arrivals.append(memory.requests[0][2])
+    assert [at - arrivals[0] for at in arrivals] == [0, 1, 30]
+    assert [n - cycles[0] for n in cycles] == [0, 2, 60]
 
 
 def test_a_memory_is_told_of_the_gpu_before_all_else(gpu, one_load):
