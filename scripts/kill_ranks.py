@@ -116,7 +116,7 @@ def faults(run: subprocess.Popen, rank: int, moment: float, folder: Path) -> str
 
 
 def main() -> None:
-    """Parse the command line; exit code 1 if anything was wrong."""
+    """Parse the command line; exit code 1 if anything was wrong, or nothing went on."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--moments", type=int, default=20)
     parser.add_argument("--ranks", type=int, default=3)
@@ -146,7 +146,7 @@ def main() -> None:
                 wrong += problem != "it was over"
                 print(f"rank {rank} after {moment:.2f} s: {problem}", flush=True)
     print(f"{given.moments} moments, {resumed} went on from a checkpoint, {wrong} wrong")
-    raise SystemExit(wrong > 0)
+    raise SystemExit(wrong > 0 or not resumed)
 
 
 if __name__ == "__main__":

@@ -56,13 +56,11 @@ public:
         try {
             process_ = std::make_unique<Process>(command(params));
         } catch (const std::exception& error) {
-            SST::Output::getDefaultObject().fatal(
-                CALL_INFO, 1, "%s: %s\n", getName().c_str(), error.what());
+            fail(error.what());
         }
         SST::UnitAlgebra size(params.find<std::string>("mem_size", "0B"));
         if (!size.hasUnits("B") || size.getRoundedValue() < 0) {
-            SST::Output::getDefaultObject().fatal(
-                CALL_INFO, 1, "%s: mem_size is no number of bytes\n", getName().c_str());
+            fail("mem_size is no number of bytes");
         }
         mem_size_ = size.getRoundedValue();
         const auto& hello = process_->hello;
@@ -75,10 +73,7 @@ public:
                 k, SST::ComponentInfo::SHARE_NONE, clock_,
                 new StandardMem::Handler<GPU, &GPU::came>(this)));
         }
-        if (memories_.empty()) {
-            SST::Output::getDefaultObject().fatal(
-                CALL_INFO, 1, "%s: slot memory is empty\n", getName().c_str());
-        }
+        if (memories_.empty()) fail("slot memory is empty");
         registerAsPrimaryComponent();
         primaryComponentDoNotEndSim();
     }
@@ -100,6 +95,12 @@ public:
     }
 
 private:
+    void fail(const std::string& why)
+    {
+        SST::Output::getDefaultObject().fatal(
+            CALL_INFO, 1, "%s: %s\n", getName().c_str(), why.c_str());
+    }
+
     static std::vector<std::string> command(SST::Params& params)
     {
         std::vector<std::string> words;
@@ -137,8 +138,7 @@ private:
                 return;
             }
         } catch (const std::exception& error) {
-            SST::Output::getDefaultObject().fatal(
-                CALL_INFO, 1, "%s: %s\n", getName().c_str(), error.what());
+            fail(error.what());
         }
         std::unordered_map<int64_t, Wake*> at;
         std::vector<int64_t> order;
@@ -167,8 +167,7 @@ private:
         try {
             process_->answer(end_, answers);
         } catch (const std::exception& error) {
-            SST::Output::getDefaultObject().fatal(
-                CALL_INFO, 1, "%s: %s\n", getName().c_str(), error.what());
+            fail(error.what());
         }
         advance();
     }
