@@ -278,22 +278,30 @@ class KernelTable:
         while not run.exhausted and (free := room - self.streams.waiting(run.slot)) >= 0:
             if asked():
                 break
-            batch: dict[int, Cta] = {}
-            records, most = 0, free + 1 if cluster == 1 else 1
-            while len(batch) < most and records < BATCH_RECORDS and not asked():
-                cta = self._next(run)
-                if cta is None:
-                    break
-                batch[self._number(run, cta)] = cta
-                records += len(cta.runs) + len(cta.pool)
+            begin = working_seconds()
+            try:
+                batch = self._batch(run, free + 1 if cluster == 1 else 1, asked)
+            finally:
+                self.read_seconds += working_seconds() - begin
             self._add(run, batch)
         grid = self.dispatcher.grids[run.slot]
         grid.more = not run.exhausted
         if run.failed:
             grid.ctas = len(run.seen)
 
+    def _batch(self, run: Running, most: int, asked: Callable[[], bool]) -> dict[int, Cta]:
+        """Read CTAs that can be copied together, by linear id; fewer if there are no more."""
+        batch: dict[int, Cta] = {}
+        records = 0
+        while len(batch) < most and records < BATCH_RECORDS and not asked():
+            cta = self._next(run)
+            if cta is None:
+                break
+            batch[self._number(run, cta)] = cta
+            records += len(cta.runs) + len(cta.pool)
+        return batch
+
     def _next(self, run: Running) -> Cta | None:
-        begin = working_seconds()
         if run.source is None:
             self._readings.note(run.order)
         try:
@@ -301,8 +309,6 @@ class KernelTable:
         except EndOfKernel:
             run.failed = run.exhausted = True
             return None
-        finally:
-            self.read_seconds += working_seconds() - begin
         if cta is None:
             self._check_count(run)
             run.exhausted = True

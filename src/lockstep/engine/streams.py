@@ -5,8 +5,6 @@ is alive moves to its front, or the arena doubles, so memory follows the residen
 the length of the trace.
 """
 
-import itertools
-
 import numpy as np
 
 from lockstep._jit import Context
@@ -17,6 +15,8 @@ from lockstep.workload import Cta
 ARENAS = ("warp_streams", "runs", "addresses", "pool")
 PARTS = ("warps", *ARENAS[1:])  # where a CTA's part of each begins
 INSTRUCTIONS = ("warp_instructions", "thread_instructions")
+START, LENGTH = 0, 1  # of a CTA's part of an arena
+ROWS = 64  # CTAs whose places are kept at first
 
 
 class Streams:
@@ -29,45 +29,66 @@ class Streams:
         self.queued = dispatcher.grids["queued"].view(np.ndarray)
         self.taken = dispatcher.progress["taken"].view(np.ndarray)
         self._used = [0] * len(ARENAS)
-        self._live: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        self._places = np.zeros((ROWS, len(ARENAS), 2), np.int64)  # START, LENGTH in each arena
+        self._rows: dict[tuple[int, int], int] = {}  # of a CTA of a slot in ``_places``
+        self._free = list(range(ROWS))
 
     def add(self, slot: int, ctas: dict[int, Cta]) -> None:
         """Copy the streams of CTAs, by number, and queue them for dispatch in their kernel's slot.
 
         There must be room for them in the queue.
         """
-        arenas = [
-            self._copy(0, [cta.warps for cta in ctas.values()]),
-            self._copy(1, [cta.runs for cta in ctas.values()]),
-            self._copy(2, [cta.addresses for cta in ctas.values()]),
-            self._copy(3, [cta.pool for cta in ctas.values()]),
+        parts = [
+            [cta.warps for cta in ctas.values()],
+            [cta.runs for cta in ctas.values()],
+            [cta.addresses for cta in ctas.values()],
+            [cta.pool for cta in ctas.values()],
         ]
-        queued, room = int(self.queued[slot]), self._pending.shape[1]
-        issues = self._count(arenas[0])
-        for number, issued, *places in zip(ctas, issues, *arenas):
-            self._live[slot, number] = places
-            entry = (number, places[0][0], places[1][0], places[2][0], places[3][0], *issued)
-            self._pending[slot, queued % room] = entry
-            queued += 1
-        self.queued[slot] = queued
+        places = np.zeros((len(ctas), len(ARENAS), 2), np.int64)
+        for k, of_all in enumerate(parts):
+            self._copy(k, of_all, places[:, k])
+        self._keep([(slot, number) for number in ctas], places)
+        entries = np.zeros(len(ctas), PENDING)
+        entries["cta"] = list(ctas)
+        for k, part in enumerate(PARTS):
+            entries[part] = places[:, k, START]
+        for name, counts in zip(INSTRUCTIONS, self._count(places[:, 0])):
+            entries[name] = counts
+        queued = int(self.queued[slot])
+        self._pending[slot, np.arange(queued, queued + len(ctas)) % self._pending.shape[1]] = (
+            entries
+        )
+        self.queued[slot] = queued + len(ctas)
 
-    def _count(self, warps: list[tuple[int, int]]) -> list[list[int]]:
+    def _count(self, warps: np.ndarray) -> list[np.ndarray]:
         """INSTRUCTIONS of CTAs whose warps have just been copied, one behind the other."""
-        ends = np.cumsum([length for _, length in warps])
-        copied = self._arenas[0][warps[0][0] : warps[0][0] + ends[-1]]
+        start = warps[0, START]
+        ends = warps.sum(axis=1) - start
+        copied = self._arenas[0][start : start + ends[-1]]
         sums = [np.append(0, np.cumsum(copied[name])) for name in INSTRUCTIONS]
-        return np.transpose([np.diff(s[ends], prepend=0) for s in sums]).tolist()
+        return [np.diff(s[ends], prepend=0) for s in sums]
 
-    def _copy(self, k: int, parts: list[np.ndarray]) -> list[tuple[int, int]]:
-        """Copy the parts of several CTAs to the end of an arena; where each is, and its length."""
-        lengths = [len(part) for part in parts]
-        length = sum(lengths)
+    def _copy(self, k: int, parts: list[np.ndarray], places: np.ndarray) -> None:
+        """Copy the parts of several CTAs to the end of an arena, and tell their places."""
+        lengths = places[:, LENGTH]
+        lengths[:] = list(map(len, parts))
+        length = int(lengths.sum())
         if self._used[k] + length > len(self._arenas[k]):
             self._make_room(k, length)
         start = self._used[k]
         end = self._used[k] = start + length
         np.concatenate(parts, out=self._arenas[k][start:end])
-        return list(zip(itertools.accumulate(lengths, initial=start), lengths))
+        places[:, START] = start + np.cumsum(lengths) - lengths
+
+    def _keep(self, keys: list[tuple[int, int]], places: np.ndarray) -> None:
+        """Remember where CTAs are, in rows that are free."""
+        while len(self._free) < len(keys):
+            self._free += range(len(self._places), 2 * len(self._places))
+            self._places = np.concatenate((self._places, np.zeros_like(self._places)))
+        left = len(self._free) - len(keys)
+        rows, self._free = self._free[left:], self._free[:left]
+        self._places[rows] = places
+        self._rows.update(zip(keys, rows))
 
     def waiting(self, slot: int) -> int:
         """How many CTAs of a slot are queued and not dispatched."""
@@ -75,12 +96,13 @@ class Streams:
 
     def retire(self, slot: int, number: int) -> None:
         """Forget a finished CTA."""
-        del self._live[slot, number]
+        self._free.append(self._rows.pop((slot, number)))
 
     def drop_all(self) -> None:
         """Forget everything, when no CTA is alive."""
-        self._live.clear()
         self._used = [0] * len(ARENAS)
+        self._rows.clear()
+        self._free = list(range(len(self._places)))
 
     def replace(self, **arrays: np.ndarray | Context) -> None:
         """Go on with new arrays in the place of some of the SMs'."""
@@ -88,16 +110,17 @@ class Streams:
 
     def freeze(self) -> dict:
         """What is known of the arenas besides their content."""
-        places = [[*key, *(n for place in at for n in place)] for key, at in self._live.items()]
-        live = np.array(places, np.int64).reshape(len(places), 2 + 2 * len(ARENAS))
-        return {"used": self._used, "live": live}
+        keys = np.array(list(self._rows), np.int64).reshape(len(self._rows), 2)
+        places = self._places[list(self._rows.values())].reshape(len(keys), 2 * len(ARENAS))
+        return {"used": self._used, "live": np.hstack((keys, places))}
 
     def thaw(self, frozen: dict) -> None:
         """Go on where ``freeze`` was called; the arenas are as they were."""
+        self.drop_all()
         self._used = list(frozen["used"])
-        self._live = {
-            (row[0], row[1]): list(zip(row[2::2], row[3::2])) for row in frozen["live"].tolist()
-        }
+        live = np.asarray(frozen["live"])
+        keys = [(slot, number) for slot, number in live[:, :2].tolist()]
+        self._keep(keys, live[:, 2:].reshape(len(keys), len(ARENAS), 2))
 
     def _take(self, sm: Sm) -> None:
         """Plain views of what is touched for every CTA: record arrays are slow from Python."""
@@ -107,42 +130,45 @@ class Streams:
     def _make_room(self, k: int, extra: int) -> None:
         """Move what is alive to the front of an arena, of a larger one if it stays half full."""
         old = self._arenas[k]
-        live = sum(places[k][1] for places in self._live.values()) + extra
+        rows = np.array(list(self._rows.values()), np.int64)
+        live = int(self._places[rows, k, LENGTH].sum()) + extra
         size = len(old)
         while size < 2 * live:
             size *= 2
         new = old if size == len(old) else np.zeros(size, old.dtype)
-        moved = self._compact(k, old, new)
+        self._compact(k, rows, old, new)
         if new is not old:
             self.replace(**{ARENAS[k]: new.view(type(getattr(self.sm, ARENAS[k])))})
-        self._relocate(k, moved)
+        self._relocate(k)
 
-    def _compact(self, k: int, old: np.ndarray, new: np.ndarray) -> dict[tuple[int, int], int]:
-        """Copy what is alive; where each CTA's part begins now."""
-        end, moved = 0, {}
-        for key, places in sorted(self._live.items(), key=lambda item: item[1][k]):
-            start, length = places[k]
-            new[end : end + length] = old[start : start + length]
-            places[k] = (end, length)
-            moved[key] = end
-            end += length
-        self._used[k] = end
-        return moved
+    def _compact(self, k: int, rows: np.ndarray, old: np.ndarray, new: np.ndarray) -> None:
+        """Copy what is alive, what lies side by side together."""
+        rows = rows[np.argsort(self._places[rows, k, START], kind="stable")]
+        starts, lengths = self._places[rows, k, START], self._places[rows, k, LENGTH]
+        ends = np.cumsum(lengths)
+        first = np.flatnonzero(np.append(True, starts[1:] != starts[:-1] + lengths[:-1]))
+        last = np.append(first[1:], len(rows)) - 1
+        for i, j in zip(first.tolist(), last.tolist()) if len(rows) else ():
+            new[ends[i] - lengths[i] : ends[j]] = old[starts[i] : starts[j] + lengths[j]]
+        self._places[rows, k, START] = ends - lengths
+        self._used[k] = int(lengths.sum())
 
-    def _relocate(self, k: int, moved: dict[tuple[int, int], int]) -> None:
+    def _relocate(self, k: int) -> None:
         """Tell resident and waiting CTAs where their streams lie now."""
         field = PARTS[k]
         room = self._pending.shape[1]
         for slot in np.flatnonzero(self.sm.kernels["active"]).tolist():
-            for n in range(int(self.taken[slot]), int(self.queued[slot])):
-                entry = self._pending[slot, n % room]
-                entry[field] = moved[slot, int(entry["cta"])]
+            waiting = np.arange(int(self.taken[slot]), int(self.queued[slot])) % room
+            numbers = self._pending["cta"][slot, waiting].tolist()
+            rows = [self._rows[slot, number] for number in numbers]
+            self._pending[field][slot, waiting] = self._places[rows, k, START]
         if k == 0:  # warp records are read at launch only
             return
         ctas = self.sm.ctas.view(np.ndarray)
         for s, c in zip(*np.nonzero(ctas["active"])):
             cta = ctas[s, c]
-            cta[field] = moved[int(cta["kernel"]), int(cta["cta"])]
+            row = self._rows[int(cta["kernel"]), int(cta["cta"])]
+            cta[field] = self._places[row, k, START]
 
 
 assert PENDING.names == ("cta", *PARTS, *INSTRUCTIONS)

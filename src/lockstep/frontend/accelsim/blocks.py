@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lockstep._jit import bound
 from lockstep.errors import InputError, LockstepError
 from lockstep.frontend.accelsim import parser
 from lockstep.frontend.accelsim.header import Header
@@ -53,22 +54,25 @@ class BlockReader:
 
     def feed(self, buffer: np.ndarray, position: int, end: int) -> int:
         """Begin a stretch of text in ``buffer``: whole lines, so a newline ends it."""
+        self._buffer = buffer
+        self._advance = bound(advance, buffer, self._parser)
         self._row["position"], self._row["end"] = position, end
-        return self.advance(buffer)
+        return self.advance()
 
-    def advance(self, buffer: np.ndarray) -> int:
+    def advance(self) -> int:
         """Parse up to the end of a block (BLOCK_DONE) or of the text (MORE)."""
         while True:
-            outcome = advance(buffer, self._parser)
+            outcome = self._advance()
             if outcome in (parser.MORE, parser.BLOCK_DONE):
                 return outcome
             if outcome >= parser.FIRST_PROBLEM:
                 missing = np.flatnonzero(self._parser.warps.runs < 0).tolist()
-                self.fail(describe(outcome, self.state, buffer, self.header, missing))
+                self.fail(describe(outcome, self.state, self._buffer, self.header, missing))
             if outcome == parser.GROW:
                 self._grow()
             else:
-                self._learn(outcome, buffer)
+                self._learn(outcome)
+            self._advance = bound(advance, self._buffer, self._parser)
 
     def open_block(self, x: int, y: int, z: int) -> None:
         """Begin a block whose text has no sections."""
@@ -117,12 +121,12 @@ class BlockReader:
         row["runs"] = row["addresses"] = row["pool"] = row["first_run"] = 0
         self._output[3]["runs"] = -1  # not seen
 
-    def _learn(self, outcome: int, buffer: np.ndarray) -> None:
+    def _learn(self, outcome: int) -> None:
         """Add the static instruction that the reader stopped at."""
         row = self._row
         try:
             if outcome == parser.NEW_HEAD:
-                text = buffer[row["head_start"] : row["head_end"]].tobytes()
+                text = self._buffer[row["head_start"] : row["head_end"]].tobytes()
                 self._statics.add_head(int(row["pc"]), text)
             else:
                 self._statics.add_variant(int(row["head"]), int(row["immediate"]))

@@ -36,7 +36,7 @@ def read_blocks(path: Path, header: Header, statics: Statics) -> Iterator[Cta]:
             outcome = reader.feed(buffer, start, end)
             while outcome == BLOCK_DONE:
                 yield reader.take()
-                outcome = reader.advance(buffer)
+                outcome = reader.advance()
     reader.require_all()
 
 
