@@ -6,12 +6,13 @@ import weakref
 
 import pytest
 
-from lockstep.engine import run
+from lockstep.engine import machine, run
 from lockstep.engine.machine import Machine
 from lockstep.gpus import library
 from lockstep.model.cache.prefetch.stream import stream
 from lockstep.model.cache.prefetch.stride import stride
 from lockstep.model.clock import NEVER
+from lockstep.model.records import StateMemory
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 50])
@@ -78,6 +79,16 @@ def test_policies_of_one_run_are_gone_in_the_next(small, mixed, raw):
     before = run(workload, gpu)
     assert raw(run(workload, gpu, policies={"slice_hash": always_zero})) != raw(before)
     assert raw(run(workload, gpu)) == raw(before)
+
+
+def test_a_long_run_asks_for_large_pages_once_and_gives_the_same(small, mixed, raw, monkeypatch):
+    workload, gpu, asked = mixed().workload(), small(), []
+    plain = run(workload, gpu)
+    monkeypatch.setattr(machine, "SMALL_PAGES", 1e-9)
+    original = StateMemory.use_large_pages
+    monkeypatch.setattr(StateMemory, "use_large_pages", lambda s: asked.append(s) or original(s))
+    assert raw(run(workload, gpu)) == raw(plain)
+    assert len(asked) == 1
 
 
 def test_a_machine_is_gone_when_nobody_needs_it(small):

@@ -1,5 +1,6 @@
 """Arrays of the model's state: zeroed, aligned, apart from each other."""
 
+import errno
 import itertools
 import threading
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from lockstep._jit import as_records
+from lockstep.model import records as records_module
 from lockstep.model.cache.tags import WAY
 from lockstep.model.dram.state import SLOT, UNIT
 from lockstep.model.memory import ENTRY
@@ -38,6 +40,32 @@ def test_arrays_are_zeroed_aligned_and_apart(together):
     assert arrays[0]["a"].sum() == 9 and arrays[0][2, 4]["b"].tolist() == [1, 2, 3]
     spans = sorted((_address(a), a.nbytes) for a in arrays)
     assert all(x + size <= y for (x, size), (y, _) in itertools.pairwise(spans))
+
+
+def test_large_pages_hold_what_small_ones_held():
+    with one_space() as space:
+        array, untouched = zeros(1 << 20), zeros(1 << 20)
+    array[:] = np.arange(len(array))
+    most = (array.nbytes + untouched.nbytes) // records_module._LARGE_PAGE
+    assert 0 <= space.use_large_pages() <= most
+    assert (array == np.arange(len(array))).all() and not untouched.any()
+
+
+def test_without_free_large_pages_small_ones_stay():
+    asked = []
+
+    class Pages:
+        def __len__(self):
+            return 5 * records_module._LARGE_PAGE
+
+        def madvise(self, advice, start, length):
+            asked.append((start, length))
+            if len(asked) != 1:
+                raise OSError(errno.EINVAL if len(asked) == 2 else errno.ENOMEM, "")
+
+    size = records_module._LARGE_PAGE
+    assert records_module._collapse(Pages(), 7 * size - 4096) == 1
+    assert asked == [(4096, size), (4096 + size, size), (4096 + 2 * size, size)]
 
 
 NESTED = np.dtype([("n", "i8"), ("inner", [("x", "i8"), ("y", "i8")])])

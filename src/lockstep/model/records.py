@@ -3,13 +3,18 @@
 A machine has a hundred arrays, 30 to 80 MB together, of which a small kernel touches a few hundred
 kilobytes. Taken one by one from NumPy they are memory that is used again and has to be cleared,
 which cost as much as all else that building a machine does. In a space they are pages that the
-system gives, zeroed, when they are touched.
+system gives, zeroed, when they are touched. A run that takes long asks for large ones in their
+place: each window goes through the state of all SMs, more small pages than a processor has
+translations for.
 """
 
 import contextlib
+import errno
 import math
 import mmap
+import sys
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,39 +23,69 @@ from lockstep._jit import Records, record_type
 
 _LINE = 64
 _CHUNK = 64 << 20  # bytes of address space taken at a time
+_LARGE_PAGE = 2 << 20  # bytes, on x86-64 and on ARM with pages of 4 KiB
+_COLLAPSE = 25  # MADV_COLLAPSE of Linux 6.1 and later, which Python has no name for
 _now = threading.local()
 
 
-class _Space:
+class StateMemory:
     """Zeroed memory that is handed out from front to back."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._memory, self._used = np.zeros(0, np.uint8), 0
+        self._maps: list[tuple[mmap.mmap, int]] = []  # and where each begins
 
     def take(self, size: int) -> tuple[np.ndarray, int]:
         """Bytes that hold ``size`` of them, and where those begin."""
         start = -(-self._used // _LINE) * _LINE
         if start + size > len(self._memory):
-            self._memory, start = _pages(max(size, _CHUNK)), 0
+            pages = _pages(max(size, _CHUNK))
+            self._memory, start = np.frombuffer(pages, np.uint8), 0
+            self._maps.append((pages, self._memory.ctypes.data))
         self._used = start + size
         return self._memory, start
 
+    def use_large_pages(self) -> int:
+        """Move what has been touched to large pages, where the system has some; how many.
 
-def _pages(size: int) -> np.ndarray:
+        It takes a millisecond or more for each. What is not touched stays as it is. Of a system
+        that cannot, nothing is asked for.
+        """
+        if sys.platform != "linux":
+            return 0
+        return sum(_collapse(*pages) for pages in self._maps)
+
+
+def _collapse(pages: mmap.mmap, address: int) -> int:
+    """Large pages in the place of all that a map has of them; how many there are now."""
+    count = 0
+    for start in range(-address % _LARGE_PAGE, len(pages) - _LARGE_PAGE + 1, _LARGE_PAGE):
+        try:
+            pages.madvise(_COLLAPSE, start, _LARGE_PAGE)
+        except OSError as error:
+            if error.errno != errno.EINVAL:  # of one that nobody has touched
+                return count  # none is free
+        else:
+            count += 1
+    return count
+
+
+def _pages(size: int) -> mmap.mmap:
     private = hasattr(mmap, "MAP_PRIVATE")
     flags = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if private else {}
     try:
-        return np.frombuffer(mmap.mmap(-1, size, **flags), np.uint8)
+        return mmap.mmap(-1, size, **flags)
     except OSError as error:
         raise MemoryError(f"no {size:,} bytes of address space for the state of a GPU") from error
 
 
 @contextlib.contextmanager
-def one_space():
+def one_space() -> Iterator[StateMemory]:
     """What this thread builds inside lies side by side, and is freed together."""
-    outer, _now.space = getattr(_now, "space", None), _Space()
+    space = StateMemory()
+    outer, _now.space = getattr(_now, "space", None), space
     try:
-        yield
+        yield space
     finally:
         _now.space = outer
 
