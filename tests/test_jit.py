@@ -395,3 +395,30 @@ def test_words_side_by_side_are_compared_and_moved_at_once():
                 kept = [k << 40 for k in range(12)]
                 lost = first + min(count, width - 1)
                 assert here.tolist() == kept[:first] + [-7] + kept[first:lost] + kept[lost + 1 :]
+
+
+def test_a_word_is_met_and_moved_at_once():
+    meet = {
+        4: _jit.jit(lambda words, first, value, n: _jit.meet_words(words, first, value, n, 4)),
+        8: _jit.jit(lambda words, first, value, n: _jit.meet_words(words, first, value, n, 8)),
+        16: _jit.jit(lambda words, first, value, n: _jit.meet_words(words, first, value, n, 16)),
+    }
+    rng = np.random.default_rng(2)
+    for width, compiled in meet.items():
+        for first in range(3):
+            for value in range(width + 1):
+                here = rng.permutation(width + 3)
+                there, kept = here.copy(), here.tolist()
+                for moves in (0, -1):
+                    place = compiled(here, first, value, moves)
+                    assert place == intrinsics._meet_words_in_python(
+                        there, first, value, moves, width
+                    )
+                    assert here.tolist() == there.tolist()
+                    stack = kept[first : first + width]
+                    assert place == (stack.index(value) if value in stack else width)
+                    if moves:
+                        rest = [value] + [each for each in stack if each != value]
+                        assert here.tolist()[first : first + width] == rest[:width]
+                    else:
+                        assert here.tolist() == kept

@@ -22,7 +22,8 @@ from lockstep.caches.accesses import (
 def make_batch():
     """Function from the streams of the warps of some CTAs to their accesses.
 
-    A stream is a list of steps: kind, flags, and pairs of line and sectors.
+    A stream is a list of steps: kind, flags, and pairs of line and sectors. The lines of a CTA lie
+    in the reverse order of its steps.
     """
 
     def make(*ctas):
@@ -31,10 +32,13 @@ def make_batch():
             first.append([len(steps)])
             for stream in streams:
                 for site, (kind, flags, touched) in enumerate(stream):
-                    steps.append((len(lines), len(touched), site, kind, flags))
-                    lines += touched
+                    steps.append([0, len(touched), site, kind, flags, touched])
                 first[-1].append(len(steps))
-        return Batch(np.array(first, np.int64), np.array(steps, STEP), np.array(lines, LINE))
+            for step in steps[: first[-1][0] - 1 if first[-1][0] else None : -1]:
+                step[0] = len(lines)
+                lines += step.pop()
+        steps = np.array(list(map(tuple, steps)), STEP)
+        return Batch(np.array(first, np.int64), steps, np.array(lines, LINE))
 
     return make
 

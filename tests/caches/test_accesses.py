@@ -8,16 +8,8 @@ import pytest
 from lockstep import kernels
 from lockstep._jit import jit
 from lockstep.builder import KernelBuilder
-from lockstep.caches.accesses import (
-    ATOMIC,
-    BARRIER,
-    INVALIDATE,
-    PAST_L1,
-    PRIVATE,
-    READ,
-    WRITE,
-    Coalescer,
-)
+from lockstep.caches.accesses import ATOMIC, BARRIER, INVALIDATE, PAST_L1, PRIVATE, READ, WRITE
+from lockstep.caches.coalescer import Coalescer
 from lockstep.device import Device
 from lockstep.execution.streams.accesses import requests_of
 from lockstep.isa.instruction import INSTRUCTION, CachePolicy, OpClass, Space

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from lockstep.caches.accesses import ATOMIC, INVALIDATE, PAST_L1, PRIVATE, READ, WRITE
-from lockstep.caches.depths import MOST_EPOCHS
 from lockstep.caches.geometry import Sets, row_of
+from lockstep.caches.lookups import MOST_EPOCHS
 from lockstep.caches.order import ENTRY
 from lockstep.caches.stacks import MOST_WAYS, Level, Stacks, StackShape
 
@@ -176,6 +176,32 @@ def test_every_number_of_sets_at_once(name, line_bytes):
         np.testing.assert_array_equal(stacks.accesses, twin.counts[:, 0])
         found = stacks.misses(sets, ways)
         np.testing.assert_array_equal(found, twin.counts[:, 1], f"{sets} sets, {ways} ways")
+
+
+@pytest.mark.parametrize("line_bytes", [32, 128])
+@pytest.mark.parametrize("ways", [1, 3, 4, 7, 16, 17])
+def test_lines_are_met_the_same_before_while_and_after_others_are_given_up(ways, line_bytes):
+    """Without atomics stacks of up to 16 lines are looked at as a whole; holes end that."""
+    rng = np.random.default_rng(ways + line_bytes)
+    plain = (READ, READ, READ, WRITE)
+    levels = {s: Level(Sets(s, line_bytes), ways, 3) for s in (16, 8, 2, 1)}
+    stacks = Stacks(levels[16], [StackShape(s, ways) for s in (8, 2, 1)])
+    twins = {s: Cache(level, ways) for s, level in levels.items()}
+    swift = []
+    for kinds, lines in [(plain, 40), (plain, 400), ((*plain, ATOMIC), 60), (plain, 60)] * 2:
+        entries = [
+            (line, kind, sm, flags * (ATOMIC in kinds), sectors)
+            for line, kind, sm, flags, sectors in entries_of(rng, 900, lines, 3, kinds)
+        ]
+        before = stacks._met.sum()
+        stacks.look_up(records(entries), len(entries))
+        swift.append(bool(stacks._met.sum() > before))
+        for twin in twins.values():
+            twin.look_up(entries)
+        for sets, twin in twins.items():
+            np.testing.assert_array_equal(stacks.accesses, twin.counts[:, 0])
+            np.testing.assert_array_equal(stacks.misses(sets, ways), twin.counts[:, 1])
+    assert swift[:2] == [ways <= 16] * 2 and not swift[2]
 
 
 @pytest.mark.parametrize("name", [name for name in LEVELS if "l2" not in name])

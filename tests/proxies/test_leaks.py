@@ -5,7 +5,7 @@ import pytest
 
 from gmap_models import kernel_of, random_tuple
 from lockstep.builder import KernelBuilder
-from lockstep.caches.accesses import Coalescer
+from lockstep.caches.coalescer import Coalescer
 from lockstep.proxies import leaks
 from lockstep.proxies.leaks import GRAM, AccessTraces
 from lockstep.workload import Workload

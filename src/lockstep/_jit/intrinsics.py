@@ -84,6 +84,19 @@ def _push_words_in_python(
     words[first] = value
 
 
+def _meet_words_in_python(words: np.ndarray, first: int, value: int, moves: int, width: int) -> int:
+    """Where ``value`` is among ``width`` elements of an int64 array, from ``first`` on; ``width``
+    if it is not. If ``moves`` is -1, not 0, those before it move up by one, and it comes first.
+
+    ``width`` is a literal: compiled code does it without a jump, for what cannot be foretold.
+    """
+    same = np.flatnonzero(words[first : first + width] == value)
+    place = int(same[0]) if len(same) else width
+    if moves:
+        _push_words_in_python(words, first, value, place, width)
+    return place
+
+
 def _look_in_python(array: np.ndarray, index: int) -> int:
     """``array[index]`` of a one-dimensional int64 array, as it is now."""
     return array[index]
@@ -113,6 +126,7 @@ call_phase = _intrinsic("call_phase", _call_phase_in_python)
 equal_words = _intrinsic("equal_words", _equal_words_in_python)
 push_words = _intrinsic("push_words", _push_words_in_python)
 look = _intrinsic("look", _look_in_python)
+meet_words = _intrinsic("meet_words", _meet_words_in_python)
 pause = _intrinsic("pause", _pause_in_python)
 prefetch = _intrinsic("prefetch", _prefetch_in_python)
 trailing_zeros = _intrinsic("trailing_zeros", _trailing_zeros_in_python)

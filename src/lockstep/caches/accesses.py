@@ -5,16 +5,15 @@ touch, in the order of lanes. Barriers stay, as steps without lines. Shared memo
 what else never reaches an L1 are left out.
 """
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from lockstep._jit import Context, Records, as_records, inline, jit, popcount
+from lockstep._jit import inline, popcount
 from lockstep.isa.instruction import CachePolicy, OpClass, Space
 from lockstep.model.core import tile
 from lockstep.model.core.coalescer import APERTURE, GLOBAL, LOCAL, resolve
-from lockstep.workload import ADDRESS, NOWHERE, RUN, TILE_WORDS, WARP, Cta, Kernel
+from lockstep.workload import NOWHERE, TILE_WORDS
 
 LINE_BYTES, SECTOR_BYTES = 128, 32  # of all streams; a cache's own are made of these
 LINE_SHIFT, SECTOR_SHIFT = 7, 5
@@ -52,6 +51,7 @@ _KINDS = {
     OpClass.BARRIER: BARRIER,
 }
 _NONE = -1
+FARTHEST = 1 << 62  # no line has such a number
 _BYPASS = int(CachePolicy.BYPASS_L1 | CachePolicy.VOLATILE)
 _INVALIDATE = int(CachePolicy.INVALIDATE)
 _SURFACE, _CONTROL = int(OpClass.SURFACE), int(OpClass.CACHE_CONTROL)
@@ -61,10 +61,10 @@ _TEXTURE = int(Space.TEXTURE)
 
 _FIELDS = (
     "ctas", "warps", "warp", "pool", "lanes", "threads", "shared_base", "local_base", "cluster",
-    "steps", "lines", "full",
+    "steps", "lines", "full", "least", "most",
 )  # fmt: skip
-_SPEC = np.dtype([(name, "i8") for name in _FIELDS])
-_CODE = np.dtype(
+COALESCING = np.dtype([(name, "i8") for name in _FIELDS])
+CODE = np.dtype(
     [
         ("kind", "i4"),
         ("op", "i4"),
@@ -76,32 +76,6 @@ _CODE = np.dtype(
 )
 
 
-class _Coalescing(Context):
-    """What the compiled side reads and writes for some CTAs."""
-
-    spec: Records  # _SPEC, one
-    code: Records  # _CODE: an entry an instruction
-    warps: Records
-    runs: Records
-    addresses: Records
-    pool: np.ndarray
-    begins: np.ndarray  # int64 [3, ctas]: where runs, addresses and pool of each CTA begin
-    place: np.ndarray  # int64 [tile.STATE_WORDS]: of a tile
-    first: np.ndarray  # int64 [ctas, warps + 1]: first step of each warp
-    steps: Records
-    lines: Records
-
-
-class CtaAccesses:
-    """The accesses of a CTA: ``steps`` of :data:`STEP`, ``lines`` of :data:`LINE`.
-
-    Those of warp ``w`` are ``steps[first[w] : first[w + 1]]``.
-    """
-
-    def __init__(self, first: np.ndarray, steps: np.ndarray, lines: np.ndarray):
-        self.first, self.steps, self.lines = first, steps, lines
-
-
 class Batch(NamedTuple):
     """The accesses of some CTAs: those of warp ``w`` of CTA ``k`` are
     ``steps[first[k, w] : first[k, w + 1]]``, whose lines count from those of the first CTA."""
@@ -109,78 +83,6 @@ class Batch(NamedTuple):
     first: np.ndarray
     steps: np.ndarray
     lines: np.ndarray
-
-
-class Coalescer:
-    """Makes the accesses of CTAs of one kernel.
-
-    ``threads``: of how many threads the words of local memory lie side by side, as those of a whole
-    SM; 0 = those of the CTA.
-    """
-
-    def __init__(self, kernel: Kernel, threads: int = 0):
-        self._kernel = kernel
-        self._arrays: dict[str, Any] = {
-            "spec": as_records(np.zeros(1, _SPEC)),
-            "code": as_records(np.zeros(0, _CODE)),
-            "warps": as_records(np.zeros(kernel.warps, WARP)),
-            "runs": as_records(np.zeros(256, RUN)),
-            "addresses": as_records(np.zeros(256, ADDRESS)),
-            "pool": np.zeros(256, np.int64),
-            "begins": np.zeros((3, 1), np.int64),
-            "place": np.zeros(tile.STATE_WORDS, np.int64),
-            "first": np.zeros((1, kernel.warps + 1), np.int64),
-            "steps": as_records(np.zeros(1024, STEP)),
-            "lines": as_records(np.zeros(4096, LINE)),
-        }
-        self._context: _Coalescing | None = None
-        spec = self._arrays["spec"][0]
-        spec.lanes, spec.cluster = kernel.warp_size, kernel.cluster_ctas
-        spec.threads = threads or kernel.warps * kernel.warp_size
-        spec.shared_base, spec.local_base = kernel.shared_base, kernel.local_base
-
-    def __call__(self, cta: Cta) -> CtaAccesses:
-        """The accesses of a CTA; arrays of its own."""
-        first, steps, lines = self.batch([cta])
-        return CtaAccesses(first[0].copy(), steps.copy(), lines.copy())
-
-    def batch(self, ctas: Sequence[Cta]) -> Batch:
-        """The accesses of some CTAs, which are valid until more are asked for."""
-        arrays = self._arrays
-        spec = arrays["spec"][0]
-        if len(arrays["code"]) < len(self._kernel.code):
-            self._put("code", as_records(_described(self._kernel.code.instructions)))
-        spec.ctas, spec.warps = len(ctas), len(ctas[0].warps)
-        if arrays["first"].shape[0] < len(ctas) or arrays["first"].shape[1] != spec.warps + 1:
-            self._put("first", np.zeros((len(ctas), spec.warps + 1), np.int64))
-            self._put("begins", np.zeros((3, len(ctas)), np.int64))
-        self._join("warps", [cta.warps for cta in ctas])
-        begins = arrays["begins"]
-        for row, name in zip(begins, ("runs", "addresses", "pool")):
-            parts = [getattr(cta, name) for cta in ctas]
-            row[1 : len(ctas)] = np.cumsum([len(part) for part in parts[:-1]])
-            self._join(name, parts)
-        while True:
-            self._context = self._context or _Coalescing(**arrays)
-            coalesce(self._context)
-            if not spec.full:
-                break
-            self._put("steps", as_records(np.zeros(2 * len(arrays["steps"]), STEP)))
-            self._put("lines", as_records(np.zeros(2 * len(arrays["lines"]), LINE)))
-        first, steps, lines = arrays["first"], arrays["steps"], arrays["lines"]
-        return Batch(first[: len(ctas)], steps[: spec.steps], lines[: spec.lines])
-
-    def _join(self, name: str, parts: list[np.ndarray]) -> None:
-        """Put the arrays of some CTAs one behind the other."""
-        held, count = self._arrays[name], sum(map(len, parts))
-        if len(held) < count:
-            made = np.zeros(2 * count, held.dtype)
-            self._put(name, as_records(made) if held.dtype.names else made)
-        to = plain(self._arrays[name])[:count]
-        np.concatenate([part.view(to.dtype) for part in parts], out=to)
-
-    def _put(self, name: str, array: np.ndarray) -> None:
-        self._arrays[name], self._context = array, None
 
 
 def plain(array: np.ndarray) -> np.ndarray:
@@ -191,11 +93,11 @@ def plain(array: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(array).view(np.ndarray).view(raw)
 
 
-def _described(code: np.ndarray) -> np.ndarray:
+def described(code: np.ndarray) -> np.ndarray:
     """What each instruction is here."""
     kinds = np.full(max(OpClass) + 1, _NONE)
     kinds[list(_KINDS)] = list(_KINDS.values())
-    made = np.zeros(len(code), _CODE)
+    made = np.zeros(len(code), CODE)
     made["kind"], made["op"], made["space"] = kinds[code["op"]], code["op"], code["space"]
     surface = code["op"] == _SURFACE
     made["kind"][surface] = np.where(code["destinations"][surface] == 0, WRITE, READ)
@@ -208,63 +110,25 @@ def _described(code: np.ndarray) -> np.ndarray:
     return made
 
 
-@jit
-def coalesce(s):
-    """Make the steps and lines of all warps; ``full`` is set if there was no room."""
-    spec = s.spec[0]
-    spec.steps = spec.lines = spec.full = 0
-    for k in range(spec.ctas):
-        spec.pool = s.begins[2, k]
-        for w in range(spec.warps):
-            s.first[k, w], spec.warp = spec.steps, w
-            if not _warp(s, spec, s.warps[k * spec.warps + w], s.begins[0, k], s.begins[1, k]):
-                spec.full = 1
-                return
-        s.first[k, spec.warps] = spec.steps
-
-
 @inline
-def _warp(s, spec, warp, runs, addresses):
-    """The steps of one warp of a CTA whose runs and addresses begin there; false if there is no
-    room."""
-    address = addresses + warp.first_address
-    for k in range(runs + warp.first_run, runs + warp.first_run + warp.runs):
-        run = s.runs[k]
-        if run.mask == 0:
-            continue
-        for static in range(run.static, run.static + run.count):
-            code = s.code[static]
-            if code.kind >= BARRIER:
-                if spec.steps == len(s.steps):
-                    return False
-                _step(s, spec, static, code.kind, 0)
-            if code.width > 0:
-                if 0 <= code.kind < BARRIER and not _access(
-                    s, spec, static, code, run.mask, address
-                ):
-                    return False
-                address += 1
-    return True
-
-
-@inline
-def _step(s, spec, static, kind, flags):
+def add_step(s, spec, static, kind, flags):
     """Begin a step."""
     step = s.steps[spec.steps]
     step.first, step.lines = spec.lines, 0
     step.site, step.kind, step.flags = static, kind, flags
     spec.steps += 1
+    spec.least, spec.most = FARTHEST, -FARTHEST
     return step
 
 
 @inline
-def _access(s, spec, static, code, mask, address):
+def access(s, spec, static, code, mask, address):
     """One memory instruction; false if there is no room for what it touches."""
     record = s.addresses[address]
     if spec.steps == len(s.steps):
         return False
     if code.op == _TILE_COPY or code.op == _TILE_STORE:
-        step = _step(s, spec, static, code.kind, code.flags)
+        step = add_step(s, spec, static, code.kind, code.flags)
         return _tile(s, spec, step, record)
     space = GLOBAL if code.space == _TEXTURE else resolve(code.space, record.first, spec)
     if space != GLOBAL and space != LOCAL:
@@ -272,9 +136,9 @@ def _access(s, spec, static, code, mask, address):
     if record.pool < 0 and record.first == NOWHERE and record.stride == 0:
         return True
     if code.op == _BULK_COPY or code.op == _BULK_STORE:
-        step = _step(s, spec, static, code.kind, code.flags)
+        step = add_step(s, spec, static, code.kind, code.flags)
         return _lanes(s, spec, step, record, mask, code.size)
-    step = _step(s, spec, static, code.kind, code.flags | (PRIVATE if space == LOCAL else 0))
+    step = add_step(s, spec, static, code.kind, code.flags | (PRIVATE if space == LOCAL else 0))
     if space == LOCAL:
         return _private(s, spec, step, record, mask, code.width)
     width = code.width
@@ -346,7 +210,8 @@ def _range(s, spec, step, low, high):
         end = min(high, (line + 1) << LINE_SHIFT)
         first = (low >> SECTOR_SHIFT) & (LINE_SECTORS - 1)
         last = ((end - 1) >> SECTOR_SHIFT) & (LINE_SECTORS - 1)
-        k = spec.lines - 1
+        # Beyond all lines so far, as mostly, it is none of these: they are not looked at.
+        k = spec.lines - 1 if spec.least <= line <= spec.most else step.first - 1
         while k >= step.first and s.lines[k].line != line:
             k -= 1
         if k < step.first:
@@ -355,6 +220,7 @@ def _range(s, spec, step, low, high):
             k = spec.lines
             spec.lines += 1
             step.lines += 1
+            spec.least, spec.most = min(spec.least, line), max(spec.most, line)
             s.lines[k].line, s.lines[k].sectors = line, 0
         s.lines[k].sectors |= (2 << last) - (1 << first)
         low = end

@@ -1,15 +1,11 @@
 """Accesses meet stacks of lines, compiled: those of one L1 after those of another.
 
 So the stacks of an L1 stay in the host's caches, all the more as its accesses pass all stacks of
-one shape before those of the next. Eight lines of a stack are looked at together, since where a
-search ends is what the host's processor cannot foretell.
+one shape before those of the next. All lines of a stack, if there are few, are looked at together,
+and eight of others, since where a search ends is what the host's processor cannot foretell.
 """
 
-import numpy as np
-
 from lockstep._jit import (
-    Context,
-    Records,
     equal_words,
     force_inline,
     inline,
@@ -19,66 +15,30 @@ from lockstep._jit import (
     trailing_zeros,
 )
 from lockstep.caches.accesses import ATOMIC, INVALIDATE, PAST_L1, PRIVATE, READ, WRITE
-from lockstep.caches.geometry import RowFinder, row_of
-
-NEVER = (1 << 15) - 1  # depth of a sector that has not come
-EPOCH_BITS = 5
-MOST_EPOCHS = (1 << EPOCH_BITS) - 2  # the first one is 1: in memory that is new there is no line
-HOLE = -1
-KINDS = 3  # READ, WRITE, ATOMIC
-_BITS = 16  # of a sector's depth in the word of a line
-
-TOGETHER = 1 << 15  # entries whose accesses are listed: these stay in the host's caches, too
-FEW, BLOCK = 4, 8  # lines that are looked at together, in stacks of no more and of more than FEW
-
-_FIELDS = ("shapes", "parts", "sectors", "caches", "l2", "evict", "sectored", "filter", "out")
-SPEC = np.dtype([(name, "i8") for name in _FIELDS])
-SHAPE = np.dtype(
-    [
-        ("sets", "i8"),
-        ("mask", "i8"),  # of the rows of the first shape
-        ("ways", "i8"),
-        ("room", "i8"),  # of a stack: 1, FEW, or blocks
-        ("first", "i8"),  # where the words of its stacks begin
-    ]
+from lockstep.caches.lookups import (
+    BLOCK,
+    BLOCKS,
+    DEPTH_BITS,
+    DROPS,
+    EPOCH_BITS,
+    FEW,
+    GOES,
+    HOLE,
+    MOST_EPOCHS,
+    MOVES,
+    NEVER,
+    NOTHING,
+    STAYS,
+    TOGETHER,
 )
-ACCESS = np.dtype(
-    [
-        ("word", "i8"),  # its line, of this cache's size, and the epoch of the cache
-        ("place", "i4"),  # in ``left``
-        ("sectors", "u1"),
-        ("kind", "u1"),
-        ("what", "u2"),
-    ]
-)
-_MOVES, _STAYS, _GOES, _DROPS, _NOTHING = range(5)
-"""What an access does: its line comes to the top, stays where it is, or is given up; it is given up
-behind the back of an L1, which is no access."""
-
-
-class StackLookups(Context):
-    """What the compiled side reads and writes."""
-
-    spec: Records  # SPEC, one
-    rows: RowFinder  # of the first shape
-    shapes: Records  # SHAPE: fewer and fewer sets
-    epochs: np.ndarray  # int64 [caches]: how often each was emptied, and one more
-    holes: np.ndarray  # int64 [shapes]: in all stacks of each
-    words: np.ndarray  # int64: stacks of shape after shape, cache after cache
-    deep: np.ndarray  # int64, likewise: for each sector the greatest depth since it came
-    tops: np.ndarray  # int64 [shapes + 1, KINDS]: accesses at depth 0 of so many shapes, the first
-    depths: np.ndarray  # int64 [shapes, KINDS, ways + 1]: others by depth; the last: deeper
-    counts: np.ndarray  # int64 [caches]: entries of each
-    ends: np.ndarray  # int64 [caches]: where its accesses end
-    accesses: Records  # ACCESS, cache after cache
-    left: np.ndarray  # int64 [entries * parts]: sectors that go on to the level below
-    out: Records  # ENTRY: what goes on to the level below
+from lockstep.caches.swift import hashed_row, swiftly
 
 
 @jit
 def look_up(c, entries, count):
     """Pass entries through the stacks."""
     spec = c.spec[0]
+    simple = spec.sectored == 0 and spec.filter == 0
     end = 0
     while end < count:
         renew(c, MOST_EPOCHS // 2)
@@ -88,7 +48,10 @@ def look_up(c, entries, count):
             k, n = spec.shapes, c.ends[cache] - begin
             while k > 0 and n > 0:
                 k -= 1
-                n = _through(c, spec, k, cache, begin, n)
+                if simple and c.gives[cache] + c.holes[k] == 0 and c.shapes[k].room <= BLOCKS:
+                    n = swiftly(c, k, cache, begin, n)
+                else:
+                    n = _through(c, spec, k, cache, begin, n)
             begin += spec.parts * c.counts[cache]
     spec.out = 0
     if spec.filter > 0:
@@ -122,6 +85,7 @@ def _sort(c, spec, entries, first, end):
     Where it stops: before the end, if a cache might see more than MOST_EPOCHS.
     """
     c.counts[:] = 0
+    c.gives[:] = 0
     emptied = 0
     for k in range(first, end):
         emptied += entries[k].kind == INVALIDATE
@@ -145,30 +109,31 @@ def _list(c, spec, entry, k, cache):
         c.epochs[cache] += 1 - spec.l2
         return
     what, epoch = _what(spec, entry), c.epochs[cache]
+    c.gives[cache] |= what > STAYS
     line, sectors, place = entry.line * spec.parts, entry.sectors, k * spec.parts
     for part in range(spec.parts):
         own = sectors & ((1 << spec.sectors) - 1)
         sectors >>= spec.sectors
         if spec.filter > 0:
-            c.left[place + part] = 0 if what == _MOVES else own
-        if own and what != _NOTHING:
-            access = c.accesses[c.ends[cache]]
-            c.ends[cache] += 1
-            access.word, access.place = (line + part) << EPOCH_BITS | epoch, place + part
-            access.sectors, access.kind, access.what = own, entry.kind, what
+            c.left[place + part] = 0 if what == MOVES else own
+        # Those that are none are written, too, and then written over: no jump.
+        access = c.accesses[c.ends[cache]]
+        access.word, access.place = (line + part) << EPOCH_BITS | epoch, place + part
+        access.sectors, access.kind, access.what = own, entry.kind, what
+        c.ends[cache] += (own != 0) & (what != NOTHING)
 
 
 @inline
 def _what(spec, entry):
     """What an entry does to a cache."""
     if spec.l2:
-        return _MOVES
+        return MOVES
     if entry.flags & PAST_L1:
-        return _NOTHING if entry.kind == READ else _DROPS
+        return NOTHING if entry.kind == READ else DROPS
     if entry.kind == READ:
-        return _MOVES
+        return MOVES
     evicts = entry.kind == ATOMIC or (spec.evict != 0 and entry.flags & PRIVATE == 0)
-    return _GOES if evicts else _STAYS
+    return GOES if evicts else STAYS
 
 
 @inline
@@ -209,16 +174,16 @@ def _through(c, spec, k, cache, begin, count):
         access = c.accesses[n]
         word, what, kind = access.word, access.what, access.kind
         line = word >> EPOCH_BITS
-        first = bottom + (line & low if simple else _row(c, line) & mask) * room
-        if c.words[first] == word and what <= _STAYS and (plain or _has(c, spec, access, first)):
+        first = bottom + (line & low if simple else hashed_row(c, line) & mask) * room
+        if c.words[first] == word and what <= STAYS and (plain or _has(c, spec, access, first)):
             tops[kind] += popcount(access.sectors) if spec.sectored else 1
             continue
         _keep(c.accesses[on], access)
         on += 1
         depth = _find(c, room, first, word)
-        if plain and what <= _STAYS:
+        if plain and what <= STAYS:
             depths[kind, min(depth, ways)] += 1
-            if what == _MOVES:
+            if what == MOVES:
                 if c.holes[k] > 0:
                     _fill(c, k, room, first, word, depth)
                 else:
@@ -226,12 +191,6 @@ def _through(c, spec, k, cache, begin, count):
         else:
             _act(c, k, access, first, depth)
     return on - begin
-
-
-@jit
-def _row(c, line):
-    """The row of a line where it is not the low bits of its number."""
-    return row_of(c.rows, line)
 
 
 @force_inline
@@ -246,7 +205,7 @@ def _has(c, spec, access, first):
     """Whether the line on top has never been deeper since what is accessed of it came."""
     if spec.sectored:
         for s in range(spec.sectors):
-            if (access.sectors >> s) & 1 and (c.deep[first] >> _BITS * s) & NEVER:
+            if (access.sectors >> s) & 1 and (c.deep[first] >> DEPTH_BITS * s) & NEVER:
                 return False
     return True
 
@@ -271,18 +230,18 @@ def _act(c, k, access, first, depth):
     is given up."""
     spec, shape = c.spec[0], c.shapes[k]
     word, room = access.word, shape.room
-    if access.what != _DROPS:
+    if access.what != DROPS:
         missing = _count(c, spec, shape, k, access, first, depth)
-        if spec.filter > 0 and access.what == _MOVES:
+        if spec.filter > 0 and access.what == MOVES:
             c.left[access.place] = missing
-    if access.what == _MOVES:
+    if access.what == MOVES:
         hole = depth
         if spec.sectored:
             now = c.deep[first + depth] if depth < room else _only(spec, access.sectors)
             hole = _hole(c, k, room, first, depth)
             _push(c.deep, room, first, now, hole)
         _fill(c, k, room, first, word, depth)
-    elif access.what >= _GOES and depth < room:
+    elif access.what >= GOES and depth < room:
         c.words[first + depth] = HOLE
         c.holes[k] += 1
 
@@ -303,13 +262,13 @@ def _count(c, spec, shape, k, access, first, depth):
     deeps = c.deep[first + depth] if there else 0
     missing = now = 0
     for s in range(spec.sectors):
-        deep = max((deeps >> _BITS * s) & NEVER, depth) if there else NEVER
+        deep = max((deeps >> DEPTH_BITS * s) & NEVER, depth) if there else NEVER
         if (access.sectors >> s) & 1:
             c.depths[k, kind, min(deep, ways)] += 1
             missing |= 1 << s if deep >= spec.filter else 0
         else:
-            now |= deep << _BITS * s
-    if there and access.what == _MOVES:
+            now |= deep << DEPTH_BITS * s
+    if there and access.what == MOVES:
         c.deep[first + depth] = now
     return missing
 
@@ -355,5 +314,5 @@ def _only(spec, sectors):
     """The depths of the sectors of a line that has just come with some of them."""
     word = 0
     for s in range(spec.sectors):
-        word |= 0 if (sectors >> s) & 1 else NEVER << _BITS * s
+        word |= 0 if (sectors >> s) & 1 else NEVER << DEPTH_BITS * s
     return word

@@ -5,12 +5,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lockstep.caches.accesses import LINE_BYTES, Coalescer
+from lockstep.caches.accesses import LINE_BYTES
+from lockstep.caches.coalescer import Coalescer
 from lockstep.caches.dram import DramPoint
 from lockstep.caches.order import Interleaver, Order, places_of
 from lockstep.caches.passes import PassPlan
 from lockstep.caches.points import CachePoint, l1_of, l2_of
+from lockstep.caches.written import WrittenCoalescer
 from lockstep.errors import WorkloadError
+from lockstep.execution.streams.written import WrittenCtas
 from lockstep.gpus.spec import GPU
 from lockstep.workload import Cta, Kernel, Workload
 
@@ -63,6 +66,8 @@ class Exploration:
         self._passes = [each for passes in self._of_sweeps for each in passes]
         self._kernel: Kernel | None = None
         self._coalescer: Coalescer | None = None
+        self._written: dict[int, WrittenCoalescer] = {}  # by the identity of their programs
+        self._writer: WrittenCoalescer | None = None  # that of this launch
         self._waiting: list[Cta] = []
         self._words = 0  # of their addresses
         self.launches = 0
@@ -80,6 +85,18 @@ class Exploration:
             self._take_waiting()
             self._run(more=True)
 
+    def read_written(self, kernel: Kernel, ctas: WrittenCtas) -> None:
+        """The next CTAs of a launch of a device, as their blocks wrote them."""
+        if self._kernel is None:
+            self._begin(kernel)
+        if self._writer is None:
+            known = self._written.get(id(ctas.program)) or WrittenCoalescer(ctas.program)
+            self._written[id(ctas.program)] = known
+            known.begin(kernel, self._gpu.sm.warps * kernel.warp_size)
+            self._writer = known
+        self._order.add(self._writer.batch(ctas))
+        self._run(more=True)
+
     def ended(self, launch: object) -> None:
         """The launch has ended; its CTAs run to their ends."""
         self.end()
@@ -95,7 +112,7 @@ class Exploration:
         self.launches += 1
         if self._told:
             self._told(self.launches, self._kernel.name)
-        self._kernel = self._coalescer = None
+        self._kernel = self._coalescer = self._writer = None
 
     def explore(self, workload: Workload) -> None:
         """Take all kernels of a workload."""

@@ -22,6 +22,7 @@ from lockstep.caches.turns import (
     RANDOM_MASK,
     SAME_SHIFT,
     TURNS,
+    WANTS,
     Interleaving,
     compact,
     fill,
@@ -110,7 +111,7 @@ class Interleaver:
         sms = int(spec.sms)
         spec.places, spec.warps, spec.free, spec.apart = places, warps, sms * places, apart
         spec.sm = spec.next_sm = spec.began = spec.pending = spec.living = 0
-        spec.rows = spec.firsts = spec.steps = spec.lines = 0
+        spec.rows = spec.firsts = spec.steps = spec.lines = spec.out = 0
         for name, kind, width in (("places", PLACE, places), ("warps", ORDER_WARP, places * warps)):
             if self._arrays[name].shape[1] != width:
                 self._put(name, as_records(np.zeros((sms, width), kind)))
@@ -140,12 +141,16 @@ class Interleaver:
         """Fill ``entries``: how many there are, and whether to call it again before adding CTAs.
 
         ``more``: CTAs will be added, and all that were have begun in the end; else the launch runs
-        to its end.
+        to its end. Entries are kept until there is no room for more, or the launch has ended.
         """
         self._context = self._context or Interleaving(**self._arrays)
-        self._arrays["spec"][0].more = more
+        spec = self._arrays["spec"][0]
+        spec.more = more
         reason = fill(self._context)
-        return int(self._arrays["spec"][0].out), reason == FULL
+        if reason == WANTS:
+            return 0, False
+        count, spec.out = int(spec.out), 0
+        return count, reason == FULL
 
     def _make_room(self, count: int, ctas: Batch) -> None:
         """Have room for more CTAs: forget those that have ended, then take more memory."""

@@ -21,7 +21,9 @@ import numpy as np
 
 from lockstep._jit import Records, as_records
 from lockstep.caches.accesses import LINE_BYTES, LINE_SECTORS
-from lockstep.caches.depths import (
+from lockstep.caches.depths import look_up, renew
+from lockstep.caches.geometry import Sets
+from lockstep.caches.lookups import (
     ACCESS,
     BLOCK,
     FEW,
@@ -31,10 +33,7 @@ from lockstep.caches.depths import (
     SPEC,
     TOGETHER,
     StackLookups,
-    look_up,
-    renew,
 )
-from lockstep.caches.geometry import Sets
 from lockstep.caches.order import ENTRY
 
 MOST_WAYS = 1 << 14
@@ -100,7 +99,7 @@ class Stacks:
         self.level, self._shapes = level, {shape.sets: k for k, shape in enumerate(shapes)}
         self._tops = np.zeros((len(shapes) + 1, KINDS), np.int64)
         most = max(shape.ways for shape in shapes)
-        self._depths = np.zeros((len(shapes), KINDS, most + 1), np.int64)
+        self._depths, self._met = np.zeros((2, len(shapes), KINDS, most + 1), np.int64)
         self._spec = s
         self._context = StackLookups(
             spec,
@@ -112,8 +111,8 @@ class Stacks:
             _words(size if level.sectored else 0),
             self._tops,
             self._depths,
-            np.zeros(level.caches, np.int64),
-            np.zeros(level.caches, np.int64),
+            self._met,
+            *np.zeros((3, level.caches), np.int64),
             as_records(np.zeros(s.parts * TOGETHER, ACCESS)),
             np.zeros(1, np.int64),
             as_records(np.zeros(1, ENTRY)),
@@ -141,8 +140,8 @@ class Stacks:
         """
         k = self._shapes[sets]
         ways = int(self._context.shapes[k].ways)
-        made = self._depths[k, :, : ways + 1].copy()
-        made[:, 0] += self._tops[k + 1 :].sum(axis=0)
+        made = self._depths[k, :, : ways + 1] + self._met[k, :, : ways + 1]
+        made[:, 0] += self._tops[k + 1 :].sum(axis=0) + self._met[k + 1 :, :, 0].sum(axis=0)
         return made
 
     def misses(self, sets: int, ways: int) -> np.ndarray:

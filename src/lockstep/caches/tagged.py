@@ -24,8 +24,9 @@ from lockstep.caches.accesses import (
     WRITE,
 )
 from lockstep.caches.ahead import Ahead, Prefetching
-from lockstep.caches.depths import KINDS, pass_on
+from lockstep.caches.depths import pass_on
 from lockstep.caches.geometry import RowFinder, line_of, number_of, row_of
+from lockstep.caches.lookups import KINDS
 from lockstep.caches.order import ENTRY
 from lockstep.caches.stacks import Level
 from lockstep.model.cache import replacement, tags

@@ -3,7 +3,7 @@
 import numpy as np
 
 from lockstep._jit import Context, Records, inline, jit
-from lockstep.caches.accesses import BARRIER, INVALIDATE, PRIVATE, READ
+from lockstep.caches.accesses import BARRIER, FARTHEST, INVALIDATE, PRIVATE, READ
 
 PRIVATE_REGION = 1 << 49  # first line of local memory, apart from all others
 PRIVATE_SHIFT = 38  # log2 of the lines that an SM has there
@@ -53,7 +53,6 @@ class Interleaving(Context):
 def fill(o):
     """Go on until ``out`` is full, a CTA is wanted that is not there, or all have ended."""
     spec = o.spec[0]
-    spec.out = 0
     while True:
         if spec.sm == 0:
             if spec.free > 0 and spec.pending > 0:
@@ -272,11 +271,13 @@ def _move(o, spec, of):
     warps = spec.warps
     first, end = o.firsts[of.warps], o.firsts[of.warps + warps]
     shift = spec.steps - first  # of its first steps
-    lines, count = 0, 0
-    if end > first:
-        last = o.steps[of.steps + end - 1]
-        lines = o.steps[of.steps + first].first
-        count = last.first + last.lines - lines
+    lines, behind = FARTHEST, 0
+    for k in range(of.steps + first, of.steps + end):
+        step = o.steps[k]
+        if step.lines > 0:
+            lines, behind = min(lines, step.first), max(behind, step.first + step.lines)
+    count = behind - lines if behind > 0 else 0
+    lines = lines if count > 0 else 0
     for k in range(count):
         to, line = o.lines[spec.lines + k], o.lines[of.lines + lines + k]
         to.line, to.sectors = line.line, line.sectors

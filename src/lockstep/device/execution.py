@@ -10,6 +10,7 @@ from lockstep.errors import EndOfKernel, LockstepError
 from lockstep.execution.programs.profile import Profile
 from lockstep.execution.programs.program import Recording
 from lockstep.execution.state import LOCAL_WINDOW, SHARED_WINDOW
+from lockstep.execution.streams.written import WrittenCtas
 from lockstep.workload import Code, Cta, Exchange, Keep, Kernel
 
 if TYPE_CHECKING:
@@ -28,6 +29,19 @@ def execute(launch: Launch, recording: Recording) -> None:
         launch.counters = Profile(executor.program, launch.geometry.ctas)
     executor.run(launch.geometry, _block(launch), launch.counters, launch.ended)
     launch.arguments = ()
+
+
+def written(launch: Launch, recording: Recording) -> Iterator[WrittenCtas]:
+    """Execute a launch without clusters, and get its CTAs as their blocks wrote them.
+
+    :func:`workload_kernel` describes it, with the same ``recording``. An error is kept in it, too.
+    """
+    executor = launch.kernel.executor(recording)
+    try:
+        yield from executor.written(launch.geometry, _block(launch), launch.counters, launch.ended)
+    except LockstepError as error:
+        launch.error = error
+        raise EndOfKernel from error
 
 
 def workload_kernel(launch: Launch, recording: Recording) -> Kernel:

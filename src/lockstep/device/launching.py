@@ -1,17 +1,18 @@
 """What becomes of a launch: it is queued for the simulation, or executed at once."""
 
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
-from lockstep.device.execution import execute, workload_kernel
+from lockstep.device.execution import execute, workload_kernel, written
 from lockstep.device.launch import Launch
 from lockstep.device.owner import OwningDevice
 from lockstep.device.peers import noting_peer_accesses
 from lockstep.device.timing import Timing
 from lockstep.device.treatment import Treatment
 from lockstep.device.warmth import StreamLines
-from lockstep.device.watching import Watcher
+from lockstep.device.watching import StreamWatcher, Watcher
 from lockstep.errors import EndOfKernel
 from lockstep.execution.programs.program import Recording
+from lockstep.execution.streams.written import can_be_read
 
 
 class LaunchingDevice(OwningDevice, Protocol):
@@ -73,11 +74,16 @@ def perform(device: LaunchingDevice, launch: Launch) -> None:
     if recorder is None and by_itself and watcher is None:
         execute(launch, recording)
         return
-    command = workload_kernel(launch, recording | Recording.EVERYTHING)
+    recording |= Recording.EVERYTHING
+    command = workload_kernel(launch, recording)
     if recorder:
         recorder.launch(command)
     lines = None if by_itself else StreamLines(command, device.memory.touched)
     try:
+        if recorder is None and by_itself and reads_streams(watcher, launch, recording):
+            for ctas in written(launch, recording):
+                watcher.read_written(command, ctas)
+            return
         for cta in command.ctas():
             if lines:
                 lines.take(cta)
@@ -86,3 +92,13 @@ def perform(device: LaunchingDevice, launch: Launch) -> None:
     except EndOfKernel:
         assert launch.error is not None, "what ended the kernel noted it"
         raise launch.error from None
+
+
+def reads_streams(
+    watcher: Watcher | None, launch: Launch, recording: Recording
+) -> TypeGuard[StreamWatcher]:
+    """Whether a watcher wants the streams of a launch, and these say all that it does."""
+    if not isinstance(watcher, StreamWatcher):
+        return False
+    program = launch.kernel.executor(recording).program
+    return launch.geometry.cluster_ctas == 1 and can_be_read(program)

@@ -1,8 +1,9 @@
 """Who is told of launches as they come and go."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from lockstep.device.launch import Launch
+from lockstep.execution.streams.written import WrittenCtas
 from lockstep.workload import Cta, Kernel
 
 
@@ -24,4 +25,16 @@ class Watcher(Protocol):
 
     def ended(self, launch: Launch) -> None:
         """It was executed, and simulated if it is timed; nobody is told of one that failed."""
+        ...
+
+
+@runtime_checkable
+class StreamWatcher(Watcher, Protocol):
+    """A watcher that reads streams as they are written, where nobody needs records of them.
+
+    Of a launch it is told either of all CTAs so or of each by ``read``.
+    """
+
+    def read_written(self, kernel: Kernel, ctas: WrittenCtas) -> None:
+        """Some CTAs of the launch were executed; in grid order."""
         ...

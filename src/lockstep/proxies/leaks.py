@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lockstep.caches.accesses import BARRIER, PRIVATE, Coalescer, CtaAccesses
+from lockstep.caches.accesses import BARRIER, PRIVATE
+from lockstep.caches.coalescer import Coalescer, CtaAccesses
 from lockstep.workload import Cta, Kernel, Workload
 
 GRAM = 8  # distances from one line to the next, in a row

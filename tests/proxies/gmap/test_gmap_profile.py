@@ -7,7 +7,8 @@ import pytest
 
 from gmap_models import BASES, kernel_of, random_tuple
 from lockstep.builder.kernel import KernelBuilder
-from lockstep.caches.accesses import BARRIER, Coalescer
+from lockstep.caches.accesses import BARRIER
+from lockstep.caches.coalescer import Coalescer
 from lockstep.frontend.proxy.gmap.sites import COLD, LINE_BYTES, LOCAL, NOTHING
 from lockstep.isa.instruction import OpClass
 from lockstep.proxies.gmap import profile

@@ -81,6 +81,33 @@ def push_words(_, words, first, value, count, width):
     return numba.types.none(words, number, number, number, width), generate
 
 
+@extending.intrinsic(prefer_literal=True)
+def meet_words(_, words, first, value, moves, width):
+    """Where ``value`` is among ``width`` elements of an int64 array, from ``first`` on; ``width``
+    if it is not. If ``moves`` is -1, not 0, those before it move up by one, and it comes first.
+
+    ``width`` is a literal. Nothing here is a jump.
+    """
+
+    def generate(context, builder, signature, arguments):
+        count = width.literal_value
+        place = _vector(context, builder, signature, arguments, count)
+        old, met = _read(builder, place), _repeated(builder, arguments[2], count)
+        same = builder.bitcast(builder.icmp_unsigned("==", old, met), ir.IntType(count))
+        found = builder.or_(builder.zext(same, _LONG), ir.Constant(_LONG, 1 << count))
+        before = builder.xor(found, builder.sub(found, ir.Constant(_LONG, 1)))  # and it, too
+        lanes = ir.VectorType(ir.IntType(1), count)
+        chosen = builder.trunc(builder.and_(before, arguments[3]), ir.IntType(count))
+        order = ir.Constant(ir.VectorType(_INT, count), [count, *range(count - 1)])
+        moved = builder.shuffle_vector(old, met, order)
+        new = builder.select(builder.bitcast(chosen, lanes), moved, old)
+        builder.store(new, place).align = WORD
+        return builder.cttz(found, ir.Constant(ir.IntType(1), 1))
+
+    number = numba.types.int64
+    return number(words, number, number, number, width), generate
+
+
 @extending.intrinsic
 def pause(_):
     """Leave a moment to whatever shares the core."""
@@ -248,6 +275,7 @@ BY_NAME = {
     "call_phase": call_phase,
     "equal_words": equal_words,
     "look": look,
+    "meet_words": meet_words,
     "pause": pause,
     "popcount": popcount,
     "prefetch": prefetch,

@@ -22,8 +22,9 @@ from lockstep.execution.programs.profile import Profile
 from lockstep.execution.programs.program import Program
 from lockstep.execution.scheduling.machine import MOST_ENDED, Stop
 from lockstep.execution.scheduling.schedule import run
-from lockstep.execution.streams.buffers import StreamBuffers
+from lockstep.execution.streams.buffers import FIRST_STREAM_WORDS, MANY_WORDS, StreamBuffers
 from lockstep.execution.streams.stream import Expander
+from lockstep.execution.streams.written import Taken, WrittenCtas, in_grid_order
 from lockstep.workload import Cta
 
 SLICE = 1 << 20  # warp instructions between looks at Ctrl-C and limits
@@ -168,23 +169,36 @@ class Executor:
                     yield ended.pop(wanted)
                     wanted += 1
 
+    def written(
+        self,
+        geometry: Geometry,
+        parameters: np.ndarray,
+        profile: Profile | None = None,
+        tell: Callable[[Resident], None] | None = None,
+    ) -> Iterator[WrittenCtas]:
+        """As :meth:`ctas`, of a launch without clusters, as blocks wrote them: some at a time."""
+        with self.begin(geometry, parameters, profile, tell) as resident:
+            yield from in_grid_order(self.program, self._taken(resident, MANY_WORDS))
+
     def _ended(self, resident: Resident) -> Iterator[tuple[int, Cta]]:
         """Run a launch and yield its CTAs, with their numbers, as they end."""
-        streams = StreamBuffers(resident.machine)
         expander = Expander(self.program, resident.geometry.warps, MOST_ENDED)
+        for numbers, *rest in self._taken(resident):
+            yield from zip(numbers, expander.ctas(*rest))
 
-        def take() -> list[tuple[int, Cta]]:
-            taken = ((numbers, expander.ctas(*rest)) for numbers, *rest in streams.take())
-            return [pair for numbers, ctas in taken for pair in zip(numbers, ctas)]
-
+    def _taken(self, resident: Resident, words: int = FIRST_STREAM_WORDS) -> Iterator[Taken]:
+        """Run a launch and yield the streams of its CTAs as they end, from buffers of ``words``."""
+        streams = StreamBuffers(resident.machine, words)
         stop = Stop.TIME
         while stop != Stop.DONE:
             try:
                 stop = self._advance(resident)
             except LockstepError:
-                yield from take()
+                yield from streams.take()
                 raise
-            ended = take()
-            yield from ended
+            ended = False
+            for taken in streams.take():
+                ended = True
+                yield taken
             if stop == Stop.SPACE and not ended:
                 streams.grow(resident.place)

@@ -8,14 +8,16 @@ from lockstep.errors import LockstepError
 from lockstep.execution.scheduling.machine import Machine
 
 FIRST_STREAM_WORDS = 1 << 16
+MANY_WORDS = 1 << 18  # for those who read many CTAs at a time
 MOST_STREAM_WORDS = 1 << 28  # of one CTA: 2 GiB, as much as an endless loop may take
 
 
 class StreamBuffers:
     """The stream buffers of the CTAs that run, one a place; they grow as needed."""
 
-    def __init__(self, machine: Machine):
-        self._machine = machine
+    def __init__(self, machine: Machine, words: int = FIRST_STREAM_WORDS):
+        """``words``: room of each at first."""
+        self._machine, self._first_words = machine, words
         # Record arrays are slow from Python.
         self._ctas = machine.ctas.view(np.ndarray)
         self._running = machine.running.view(np.ndarray)[0]
@@ -36,7 +38,7 @@ class StreamBuffers:
                 f"{8 * used} bytes; an instruction limit tells where, execution without timing "
                 "takes no memory"
             )
-        buffer = np.empty(max(2 * len(self._buffers[place]), FIRST_STREAM_WORDS), np.int64)
+        buffer = np.empty(max(2 * len(self._buffers[place]), self._first_words), np.int64)
         buffer[:used] = self._buffers[place][:used]
         self._buffers[place], self._starts[place] = buffer, buffer.ctypes.data
         cta = self._ctas[place]

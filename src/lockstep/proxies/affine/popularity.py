@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from lockstep.caches.accesses import LINE_SHIFT, PRIVATE, Coalescer
+from lockstep.caches.accesses import LINE_SHIFT, PRIVATE
+from lockstep.caches.coalescer import Coalescer
 from lockstep.proxies.regions import Regions
 from lockstep.workload import Cta, Kernel
 

@@ -16,8 +16,8 @@ from lockstep.caches.accesses import (
     SECTOR_BYTES,
     STEP,
     WRITE,
-    CtaAccesses,
 )
+from lockstep.caches.coalescer import CtaAccesses
 from lockstep.frontend.proxy.gmap.sites import MOST_LINES, ORDINAL_BITS, SITE
 from lockstep.isa.instruction import OpClass
 from lockstep.proxies.gmap.counting import PairCounts

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lockstep.caches.accesses import Coalescer, CtaAccesses
+from lockstep.caches.coalescer import Coalescer, CtaAccesses
 from lockstep.frontend.proxy.gmap import FiveTuple, GmapModel, Paths
 from lockstep.frontend.proxy.gmap.sites import (
     COLD,

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from gmap_models import kernel_of, launched, only, random_tuple
-from lockstep.caches.accesses import ATOMIC, BARRIER, INVALIDATE, READ, WRITE, Coalescer
+from lockstep.caches.accesses import ATOMIC, BARRIER, INVALIDATE, READ, WRITE
+from lockstep.caches.coalescer import Coalescer
 from lockstep.frontend.proxy.gmap.ctas import CtaGenerator
 from lockstep.frontend.proxy.gmap.sites import ORDINAL_BITS
 from lockstep.isa.instruction import OpClass, verify

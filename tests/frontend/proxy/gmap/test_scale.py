@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gmap_models import kernel_of, launched, only, proxy_of, random_tuple
-from lockstep.caches.accesses import Coalescer
+from lockstep.caches.coalescer import Coalescer
 from lockstep.errors import WorkloadError
 from lockstep.frontend.proxy.gmap.scale import longest_loop, scaled, shortened
 from lockstep.frontend.proxy.gmap.sites import ORDINAL_BITS
