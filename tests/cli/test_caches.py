@@ -115,6 +115,14 @@ def test_what_cannot_be_built_is_said(call):
     assert "lockstep: L2s left out: 1 of 2: no cache of 1048576 bytes has 24" in done.stderr
 
 
+def test_ways_that_nobody_asked_for_are_said_to_be_those_of_the_gpu(call):
+    for arguments, option in ((["--l1", "16K"], "--ways"), (["--l2", "1M"], "--l2-ways")):
+        done = call("caches", "lu", "--size", 32, *arguments)
+        assert done.exit_code == 2
+        assert f"these ways are the GPU's: {option} says others" in done.stderr
+        assert "these ways" not in call("caches", "lu", *arguments, option, "7").stderr
+
+
 def test_a_picture(call, tmp_path):
     pytest.importorskip("matplotlib")
     done = call("caches", "lu", "--size", 32, *SIZES, "--plot", "p.png", "-q")

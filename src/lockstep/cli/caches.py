@@ -188,6 +188,7 @@ def sweep_of(gpu: "GPU", options: dict[str, Any]) -> "tuple[Sweep, list[str]]":
     """The caches that were asked for, and a line of each level of which some cannot be built."""
     from lockstep.caches import Sweep, l1_of, l2_of
     from lockstep.caches.points import fitting, left_out
+    from lockstep.errors import WorkloadError
 
     named = (*_SIZES, "degrees", "windows")
     asked = {
@@ -210,7 +211,14 @@ def sweep_of(gpu: "GPU", options: dict[str, Any]) -> "tuple[Sweep, list[str]]":
             of(gpu, *point, degree=degree, window=window, **others)
             for (degree, window), point in product(ahead, list(product(*sizes)))
         ]
-        levels.append(fitting(points))
+        try:
+            levels.append(fitting(points))
+        except WorkloadError as error:
+            if options[f"{level}_ways"]:
+                raise
+            option = {"l1": "--ways", "l2": "--l2-ways"}[level]
+            told = f"{error}; these ways are the GPU's: {option} says others"
+            raise WorkloadError(told) from None
         if why := left_out(points):
             left.append(f"{level.upper()}s left out: {why}")
     return Sweep(levels[0], levels[1], dram), left

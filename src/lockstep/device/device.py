@@ -23,7 +23,7 @@ from lockstep.device.streams import Event, Stream
 from lockstep.device.texture import Sampler, Texture
 from lockstep.device.timing import JointTiming, Timing
 from lockstep.device.treatment import Treatment
-from lockstep.device.watching import Watcher
+from lockstep.device.watching import CopyWatcher, Watcher
 from lockstep.errors import LockstepError
 from lockstep.execution.checks.findings import Findings
 from lockstep.execution.checks.kinds import checks_of
@@ -247,7 +247,8 @@ class Device:
 
     def copied(self, pointer: int, size: int, stream: int = 0, blocking: bool = True) -> None:
         """Note that the host wrote device memory, and whether it waits for that."""
-        if size == 0 or (self.timing is None and self.recorder is None):
+        told = self.timing is not None or self.recorder is not None
+        if size == 0 or not (told or isinstance(self.watcher, CopyWatcher)):
             return
         copy = MemoryCopy(pointer, size, stream=stream, blocking=blocking)
         self.will_copy(copy, self.memory.view(pointer, size).data)
@@ -256,6 +257,8 @@ class Device:
         """Note a copy from the host; if it was not done yet, that is done in its turn."""
         if self.recorder:
             self.recorder.copied(copy)
+        if isinstance(self.watcher, CopyWatcher):
+            self.watcher.copied(copy, self.memory.allocations())
         if self.timing:
             self.filled.add(self.memory.find(copy.address))
             self.timing.copied(copy, content)

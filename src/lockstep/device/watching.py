@@ -1,10 +1,11 @@
 """Who is told of launches as they come and go."""
 
+from collections.abc import Iterable
 from typing import Protocol, runtime_checkable
 
 from lockstep.device.launch import Launch
 from lockstep.execution.streams.written import WrittenCtas
-from lockstep.workload import Cta, Kernel
+from lockstep.workload import Cta, Kernel, MemoryCopy
 
 
 class Watcher(Protocol):
@@ -37,4 +38,13 @@ class StreamWatcher(Watcher, Protocol):
 
     def read_written(self, kernel: Kernel, ctas: WrittenCtas) -> None:
         """Some CTAs of the launch were executed; in grid order."""
+        ...
+
+
+@runtime_checkable
+class CopyWatcher(Watcher, Protocol):
+    """A watcher that is told of copies of the host, too."""
+
+    def copied(self, copy: MemoryCopy, allocations: Iterable[tuple[int, int]]) -> None:
+        """The host writes device memory; addresses and bytes of what is allocated there now."""
         ...

@@ -1,6 +1,6 @@
 """From the launches of a program to its proxy: of a device that is watched, or of a workload."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
@@ -64,8 +64,11 @@ class ProxyProfiler:
 
     def launched(self, launch: Any) -> None:
         """A launch of a device begins: note its memory, which may be somebody else's later."""
-        memory = np.array(launch.kernel.module.device.memory.allocations(), np.int64).reshape(-1, 2)
-        self._regions[launch.id] = Regions(memory[:, 0], memory[:, 1])
+        self._regions[launch.id] = _regions(launch.kernel.module.device.memory.allocations())
+
+    def copied(self, copy: MemoryCopy, allocations: Iterable[tuple[int, int]]) -> None:
+        """The host writes memory of a device: the L2 of a proxy is warm, too."""
+        self._copy(copy, _regions(allocations))
 
     def read(self, kernel: Kernel, cta: Cta) -> None:
         """The next CTA of a launch."""
@@ -154,6 +157,12 @@ class ProxyProfiler:
         self.launches += 1
         if self.told:
             self.told(self.launches, kernel.name)
+
+
+def _regions(allocations: Iterable[tuple[int, int]]) -> Regions:
+    """Device memory as it is allocated: addresses and bytes."""
+    memory = np.array([*allocations], np.int64).reshape(-1, 2)
+    return Regions(memory[:, 0], memory[:, 1])
 
 
 def profile(
