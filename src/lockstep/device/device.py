@@ -23,7 +23,7 @@ from lockstep.device.streams import Event, Stream
 from lockstep.device.texture import Sampler, Texture
 from lockstep.device.timing import JointTiming, Timing
 from lockstep.device.treatment import Treatment
-from lockstep.device.watching import CopyWatcher, Watcher
+from lockstep.device.watching import CopyWatcher, StreamWatcher, Watcher
 from lockstep.errors import LockstepError
 from lockstep.execution.checks.findings import Findings
 from lockstep.execution.checks.kinds import checks_of
@@ -155,10 +155,12 @@ class Device:
             recording |= Recording.PROFILE
         if self.at_issue:
             return recording | Recording.AT_ISSUE
-        is_read = self.watcher is not None and self.watcher.reads
-        if self.timing is not None or self.recorder is not None or is_read:
+        if self.timing is not None or self.recorder is not None:
             return recording | Recording.EVERYTHING
-        return recording
+        if self.watcher is None or not self.watcher.reads:
+            return recording
+        streams = isinstance(self.watcher, StreamWatcher)
+        return recording | (Recording.ACCESSES if streams else Recording.EVERYTHING)
 
     def check_open(self) -> None:
         """Raise if the device is closed."""

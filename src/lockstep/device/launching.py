@@ -1,6 +1,6 @@
 """What becomes of a launch: it is queued for the simulation, or executed at once."""
 
-from typing import Protocol, TypeGuard
+from typing import Protocol
 
 from lockstep.device.execution import execute, workload_kernel, written
 from lockstep.device.launch import Launch
@@ -74,15 +74,19 @@ def perform(device: LaunchingDevice, launch: Launch) -> None:
     if recorder is None and by_itself and watcher is None:
         execute(launch, recording)
         return
-    recording |= Recording.EVERYTHING
+    reader = stream_reader(watcher, launch, recording) if recorder is None and by_itself else None
+    if reader is None:
+        recording = recording & ~Recording.ACCESSES | Recording.EVERYTHING
+    else:
+        recording |= Recording.ACCESSES
     command = workload_kernel(launch, recording)
     if recorder:
         recorder.launch(command)
     lines = None if by_itself else StreamLines(command, device.memory.touched)
     try:
-        if recorder is None and by_itself and reads_streams(watcher, launch, recording):
+        if reader is not None:
             for ctas in written(launch, recording):
-                watcher.read_written(command, ctas)
+                reader.read_written(command, ctas)
             return
         for cta in command.ctas():
             if lines:
@@ -94,11 +98,11 @@ def perform(device: LaunchingDevice, launch: Launch) -> None:
         raise launch.error from None
 
 
-def reads_streams(
+def stream_reader(
     watcher: Watcher | None, launch: Launch, recording: Recording
-) -> TypeGuard[StreamWatcher]:
-    """Whether a watcher wants the streams of a launch, and these say all that it does."""
-    if not isinstance(watcher, StreamWatcher):
-        return False
-    program = launch.kernel.executor(recording).program
-    return launch.geometry.cluster_ctas == 1 and can_be_read(program)
+) -> StreamWatcher | None:
+    """A watcher that wants the streams of a launch, if these say all that caches see of it."""
+    if not isinstance(watcher, StreamWatcher) or launch.geometry.cluster_ctas > 1:
+        return None
+    program = launch.kernel.executor(recording | Recording.ACCESSES).program
+    return watcher if can_be_read(program) else None

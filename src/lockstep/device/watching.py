@@ -31,7 +31,7 @@ class Watcher(Protocol):
 
 @runtime_checkable
 class StreamWatcher(Watcher, Protocol):
-    """A watcher that reads streams as they are written, where nobody needs records of them.
+    """A watcher that reads streams as they are written, of accesses and barriers alone.
 
     Of a launch it is told either of all CTAs so or of each by ``read``.
     """

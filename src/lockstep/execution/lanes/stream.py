@@ -5,6 +5,8 @@ order: a mask word for a guarded instruction, one word a lane for addresses, TIL
 lane for tiles.
 """
 
+from collections.abc import Container
+
 from llvmlite import ir
 
 from lockstep.execution.lanes.builder import POINTER, WORD, LaneBuilder
@@ -16,10 +18,10 @@ HEADER_WORDS = 2
 
 
 class StreamWriter:
-    """Emits the stream entry of one block."""
+    """Emits the stream entry of one block; of ``chosen`` instructions alone, if they are given."""
 
-    def __init__(self, b: LaneBuilder, block: int):
-        self.b, self.items, self.words = b, [], HEADER_WORDS
+    def __init__(self, b: LaneBuilder, block: int, chosen: Container[int] | None = None):
+        self.b, self.items, self.words, self._chosen = b, [], HEADER_WORDS, chosen
         self._place = b.field_address("cta", "stream")
         self._start = b.ir.load(self._place, typ=WORD)
         self._pointer = b.ir.inttoptr(self._start, POINTER)
@@ -27,17 +29,24 @@ class StreamWriter:
         self._write(0, b.ir.or_(warp, ir.Constant(WORD, block)))
         self._write(1, b.ir.zext(b.mask_bits, WORD))
 
+    def _is_chosen(self, instruction: int) -> bool:
+        return self._chosen is None or instruction in self._chosen
+
     def _write(self, word: int, value: ir.Value) -> None:
         self.b.ir.store(value, self.b.offset(self._pointer, 8 * word), align=8)
 
     def lanes(self, instruction: int) -> None:
         """The lanes that execute a guarded instruction."""
+        if not self._is_chosen(instruction):
+            return
         self.items.append(Item(instruction, self.words, guarded=True))
         self._write(self.words, self.b.ir.zext(self.b.bits_of(self.b.active), WORD))
         self.words += 1
 
     def addresses(self, instruction: int, address: Value, waits: bool = False) -> None:
         """The addresses (i64) of a memory instruction; those of inactive lanes mean nothing."""
+        if not self._is_chosen(instruction):
+            return
         self.items.append(Item(instruction, self.words, waits=waits))
         self._write(self.words, address.ir)
         self.words += self.b.lanes

@@ -71,7 +71,8 @@ class Resident:
         # What each launch writes: the elements of record arrays are slow from Python.
         self._launch, self._running = self._own["launch"][0], self._own["running"][0]
         self._sites = self._own["sites"]
-        self._recording = bool(program.blocks["stream_words"].any())
+        tells = bool(program.blocks["stream_words"].any())
+        self._recording = tells or Recording.ACCESSES in program.recording
         self._describe_launch(limits, code)
         self._describe_running()
 

@@ -62,6 +62,7 @@ class Recording(IntFlag):
     INIT = 8  # which bytes were written; reads of others are noted
     RACES = 16  # accesses to shared memory are compared with those before
     LINES = 32  # lines of device memory that are touched, and how; see memory.touched
+    ACCESSES = 64  # streams of what caches see: accesses beyond shared memory, and barriers
 
 
 _CHECKS = {Check.INIT: Recording.INIT, Check.RACES: Recording.RACES}

@@ -37,6 +37,12 @@ from lockstep.execution.state import Memory
 from lockstep.isa.instruction import OpClass, Space
 from lockstep.workload import NOWHERE
 
+_ALWAYS = (
+    OpClass.BARRIER, OpClass.CACHE_CONTROL, OpClass.SURFACE, OpClass.BULK_COPY,
+    OpClass.BULK_STORE, OpClass.TILE_COPY, OpClass.TILE_STORE,
+)  # fmt: skip
+"""Instructions that concern caches wherever their records say that they access memory."""
+
 
 class BlockLift(ABC):
     """One block on its way into LLVM.
@@ -160,6 +166,11 @@ class Translation(ABC):
         """Let a block write to its CTA's stream."""
         if Recording.EVERYTHING in self.recording:
             lift.stream = StreamWriter(lift.b, block.number)
+        elif Recording.ACCESSES in self.recording:
+            numbered = self.instructions(block)
+            chosen = {n for n, each in numbered if _concerns_caches(*self.access(n, each))}
+            if chosen:
+                lift.stream = StreamWriter(lift.b, block.number, chosen)
 
     def begin(self, lift: BlockLift, block: Any) -> None:  # noqa: B027
         """What a block does before its first instruction."""
@@ -300,6 +311,11 @@ class Translation(ABC):
             lift.stream.close()
         leaving = lift.b.mask_bits if lift.leaving is None else lift.leaving
         lift.b.ir.ret(lift.b.ir.zext(leaving, WORD))
+
+
+def _concerns_caches(op: OpClass, space: Space, width: int) -> bool:
+    """Whether caches may see an instruction: what it accesses, or what warps wait for."""
+    return op in _ALWAYS or (width > 0 and space != Space.SHARED)
 
 
 def _pass_order(b: LaneBuilder, op: OpClass, strength: Strength) -> None:

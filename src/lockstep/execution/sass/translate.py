@@ -52,7 +52,7 @@ WHOLE = 2048
 """Instructions of a kernel, with all functions that it may call, that is compiled at once."""
 PART = 1024
 """Instructions that are compiled together of a larger one, of one function at most."""
-NUMBERED = Recording.EVERYTHING | Recording.PROFILE
+NUMBERED = Recording.EVERYTHING | Recording.PROFILE | Recording.ACCESSES
 """Recordings whose code holds numbers of blocks or instructions."""
 DEEPEST_FRAME = 16  # bytes: any; what a thread's stack needs is not known with recursive functions
 
