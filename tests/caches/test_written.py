@@ -124,6 +124,26 @@ def test_local_memory_guards_and_generic_addresses():
     assert len(sites[0]) < len(sites[1])  # of the second warp both sides store
 
 
+def test_machine_code_of_wavefronts_and_of_warps(repository):
+    kernels_of = repository / "examples/southern-islands/kernels"
+    rng = np.random.default_rng(3)
+
+    def run(device):
+        matrix = device.array(rng.random((48, 32), np.float32))
+        out = device.zeros((32, 48), np.float32)
+        module = device.load_gcn(kernels_of / "transpose.bin")
+        module["transpose"][(32, 48), (16, 16)](out, matrix, 32, 48)
+        sums = device.zeros(5, np.uint32)
+        values = device.array(np.arange(5 * 256, dtype=np.uint32))
+        device.load_gcn(kernels_of / "reduce.bin")["reduce"][5 * 256, 256](values, sums)
+        cubin = device.load_cubin(repository / "tests/device/cubins/recorded.sm_80.cubin")
+        words = device.array(np.ones(96, np.float32))
+        cubin["add"][3, 32](words, words, words, 90)
+
+    expected = same(run)
+    assert len(expected) == 6 + 5 + 3 and all(any(cta) for cta in expected)
+
+
 def test_tables_are_the_same():
     class Records(Exploration):
         read_written = None
