@@ -260,7 +260,7 @@ class Device:
         if self.recorder:
             self.recorder.copied(copy)
         if isinstance(self.watcher, CopyWatcher):
-            self.watcher.copied(copy, self.memory.allocations())
+            self.watcher.host_wrote(copy, self.memory.allocations())
         if self.timing:
             self.filled.add(self.memory.find(copy.address))
             self.timing.copied(copy, content)

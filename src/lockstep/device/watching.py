@@ -45,6 +45,6 @@ class StreamWatcher(Watcher, Protocol):
 class CopyWatcher(Watcher, Protocol):
     """A watcher that is told of copies of the host, too."""
 
-    def copied(self, copy: MemoryCopy, allocations: Iterable[tuple[int, int]]) -> None:
+    def host_wrote(self, copy: MemoryCopy, allocations: Iterable[tuple[int, int]]) -> None:
         """The host writes device memory; addresses and bytes of what is allocated there now."""
         ...

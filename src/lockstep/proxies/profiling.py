@@ -66,7 +66,7 @@ class ProxyProfiler:
         """A launch of a device begins: note its memory, which may be somebody else's later."""
         self._regions[launch.id] = _regions(launch.kernel.module.device.memory.allocations())
 
-    def copied(self, copy: MemoryCopy, allocations: Iterable[tuple[int, int]]) -> None:
+    def host_wrote(self, copy: MemoryCopy, allocations: Iterable[tuple[int, int]]) -> None:
         """The host writes memory of a device: the L2 of a proxy is warm, too."""
         self._copy(copy, _regions(allocations))
 
