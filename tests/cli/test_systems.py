@@ -79,7 +79,7 @@ def test_files_of_a_run(call, program, tmp_path, capfd):
         (["--gpus", "17"], "17 GPUs: expected 1 to 16"),
         (["--gpus", "0"], "--gpus"),
         (["--system", "DGX_1V", "--gpus", "9"], "9 GPUs of DGX_1V: it has 8"),
-        (["--system", "DGX_1V", "--report", "r.html"], "--report is for one GPU"),
+        (["--system", "DGX_1V", "--out", "tables"], "--out is for one GPU"),
         (["--gpus", "2", "--source"], "--source is for one GPU"),
         (["--gpus", "2", "--advice"], "--advice is for one GPU"),
         (["--gpus", "2", "--checkpoint-dir", "d"], "--checkpoint is for one GPU"),

@@ -65,10 +65,12 @@ def test_a_run_of_modules_goes_on_as_if_it_had_never_ended(small, mixed, raw, tm
         sm__count=8, dram__channels=4, modules__count=4, modules__bandwidth=60.0,
         modules__pages="first_touch", modules__ctas="contiguous",
     )  # fmt: skip
-    whole = raw(run(make(), gpu, cta_events=True))
+    options = {"cta_events": True, "interval": 100}
+    whole = run(make(), gpu, **options)
     for windows in (0, 1, 3, 5):
-        resumed_run = resumed(make, gpu, tmp_path, windows, ranks, cta_events=True)
-        assert resumed_run is not None and raw(resumed_run) == whole
+        resumed_run = resumed(make, gpu, tmp_path, windows, ranks, **options)
+        assert resumed_run is not None and raw(resumed_run) == raw(whole)
+        assert np.array_equal(resumed_run.module_samples, whole.module_samples)
 
 
 @settings(max_examples=10, phases=set(Phase) - {Phase.shrink})

@@ -220,3 +220,20 @@ def test_a_home_outlives_the_kernel_that_touched_it(gpu):
     made = gpu(modules__pages="first_touch")
     homes, _ = homes_of(Workload("w", list(two.commands)), made)
     assert np.count_nonzero(homes) == 1
+
+
+@pytest.mark.parametrize(("ranks", "threads"), CUTS)
+def test_samples_of_links_add_up_to_what_they_carried(gpu, mixed, ranks, threads):
+    made = gpu(modules__bandwidth=60.0)
+    work = program(mixed("a", grid=40), mixed("b"))
+    found = run(work, made, ranks=ranks, threads=threads, interval=200)
+    assert len(found.module_samples) == len(found.samples) > 3
+    assert np.array_equal(found.module_samples[-1], found.modules)
+    carried = found.module_samples["bytes"].sum(axis=(1, 2))
+    assert carried[0] < carried[-1] and (np.diff(carried) >= 0).all()
+    once = run(work, made, interval=200)
+    assert np.array_equal(once.module_samples, found.module_samples)
+
+
+def test_one_chip_has_no_samples_of_links(small, mixed):
+    assert run(program(mixed("a")), small(), interval=200).module_samples.size == 0

@@ -30,10 +30,7 @@ def test_sums_take_a_single_record_and_an_array(synthetic):
 
 def test_intervals_add_up_to_the_last_sample(synthetic):
     run, gpu = synthetic.make_run(samples=5), synthetic.small_gpu()
-    parts, before = [], None
-    for sample in run.samples:
-        parts.append(facts.of_interval(before, sample, gpu))
-        before = sample
+    parts = [facts.of_interval(run, number, gpu) for number in range(5)]
     last = run.samples[-1]
     assert sum(p.cycles for p in parts) == last["cycle"] == run.cycles
     assert sum(p.sm.warp_instructions for p in parts) == last["sm"]["warp_instructions"]

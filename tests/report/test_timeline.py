@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from link_runs import of_modules
 from lockstep.errors import LockstepError
 from lockstep.report import timeline
 from lockstep.report.timeline import write_timeline
@@ -47,6 +48,12 @@ def test_every_process_and_thread_with_a_slice_has_a_name(document):
         if event["ph"] == "X":
             assert event["pid"] in processes
             assert (event["pid"], event["tid"]) in threads
+
+
+def test_no_thread_has_the_number_0(document):
+    """Perfetto takes it for the thread that has the number of its process: two become one."""
+    events = [e for e in document["traceEvents"] if e["name"] == "thread_name" or e["ph"] == "X"]
+    assert events and all(e["tid"] > 0 for e in events)
 
 
 def test_slices_of_one_thread_never_overlap(document):
@@ -135,3 +142,20 @@ def test_every_scheduler_cycle_of_an_interval_is_in_one_series(synthetic):
         assert event["ts"] == row["start"] / result.gpu.clock_mhz
         assert sum(event["args"].values()) == pytest.approx(100)
         assert event["args"]["barrier"] == row["sim__scheduler_barrier.pct"]
+
+
+def test_links_between_modules_have_a_counter_each():
+    result = of_modules()
+    found = list(timeline._module_links(result))
+    (name,) = [e for e in found if e["name"] == "process_name"]
+    assert name["pid"] == 1 + result.gpu.sm.count + 1, "behind the SMs and the host"
+    values = [e for e in found if e["name"] == "module 0 > 1 (GB/s)"]
+    assert {e["pid"] for e in values} == {name["pid"]}
+    assert [e["ts"] for e in values[:-1]] == [row["start"] / 1000 for row in result.intervals]
+    times = [row["end"] - row["start"] for row in result.intervals]
+    carried = [e["args"]["value"] * time for e, time in zip(values, times)]
+    assert carried == pytest.approx([187, 563, 937, 1313]) and values[-1]["args"]["value"] == 0
+
+
+def test_a_gpu_of_one_chip_has_no_track_of_links(synthetic):
+    assert list(timeline._module_links(synthetic.make_result())) == []

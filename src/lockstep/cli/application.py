@@ -192,6 +192,10 @@ def system_writes(result: "SystemResult", files: dict) -> list[Callable[[], obje
         from lockstep.report.system import write_system_timeline
 
         steps.append(lambda: write_system_timeline(result, files["timeline"]))
+    if files["report"]:
+        from lockstep.report.page.write import write_report
+
+        steps.append(lambda: write_report(result, files["report"]))
     return steps
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lockstep.gpus.system import GpuSystem
 
 # Advice first: it asks for the source view.
-_OF_ONE = ("out", "report", "source_table", "advice", "source", "checkpoint", "resume")
+_OF_ONE = ("out", "source_table", "advice", "source", "checkpoint", "resume")
 _OPTIONS = (
     click.option(
         "--system", metavar="NAME", help="Of a CUDA program: several GPUs, as DGX_H100 or a file."
@@ -57,6 +57,6 @@ def check_system(options: dict, has_chooser: bool) -> None:
     for option in _OF_ONE:
         if options.get(option):
             raise click.UsageError(
-                f"--{option.replace('_', '-')} is for one GPU; of a system there are --json and "
-                "--timeline"
+                f"--{option.replace('_', '-')} is for one GPU; of a system there are --json, "
+                "--timeline and --report"
             )

@@ -12,6 +12,7 @@ from lockstep.engine.record import (
     KernelRun,
     covered,
     frozen_kernels,
+    stacked,
     thawed_kernels,
     totals,
 )
@@ -37,6 +38,7 @@ class Account:
         self.finished: list[KernelRun] = []
         self.finish_order: list[int] = []  # launch number of each finished kernel
         self.samples: list[np.ndarray] = []
+        self.module_samples: list[np.ndarray] = []  # of several modules, as many
         self.events: list[tuple[int, int, int, int, int]] = []
         self.next_sample = interval or NEVER
         self._drained: list[tuple[int, int]] = []  # of kernels stopped: cycles until all CTAs ended
@@ -151,15 +153,20 @@ class Account:
         sample["partition"] = totals(self._machine.memory.counters)
         if self.samples and self.samples[-1]["cycle"][0] == now:  # no interval is empty
             self.samples.pop()
+            del self.module_samples[len(self.samples) :]
         self.samples.append(sample)
+        if self._gpu.modules.count > 1:
+            self.module_samples.append(np.array(self._machine.modules.counters.view(np.ndarray)))
 
     def freeze(self) -> dict:
         """All of it, as plain values and arrays."""
         plain = {name: getattr(self, name) for name in _FROZEN}
         samples = np.concatenate([np.zeros(0, SAMPLE), *self.samples])
+        modules = stacked(self.module_samples)
         baselines = {str(slot): both for slot, both in self._baselines.items()}
         finished = frozen_kernels(self.finished)
-        return plain | {"samples": samples, "finished": finished, "baselines": baselines}
+        kept = {"samples": samples, "modules": modules, "finished": finished}
+        return plain | kept | {"baselines": baselines}
 
     def repeat(self, frozen: dict, count: int) -> None:
         """Have the first ``count`` kernels that had ended when ``freeze`` was called."""
@@ -170,6 +177,7 @@ class Account:
         for name in _FROZEN:
             setattr(self, name, copy(frozen[name]))
         self.samples = [frozen["samples"][k : k + 1] for k in range(len(frozen["samples"]))]
+        self.module_samples = list(frozen["modules"])
         self.repeat(frozen, len(frozen["finished"]["plain"]))
         self._baselines = {int(slot): tuple(both) for slot, both in frozen["baselines"].items()}
 

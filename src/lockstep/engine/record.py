@@ -144,6 +144,12 @@ class Run:
     stopped: str = ""  # why the run ended early; several lines for a deadlock; "" = it did not
     ranks: list[RankWork] = field(default_factory=list)  # of several
     modules: np.ndarray = field(default_factory=_nothing_of_modules)  # MODULE_COUNTERS, one each
+    module_samples: np.ndarray = field(default_factory=lambda: stacked([]))  # a row a sample
+
+
+def stacked(samples: list[np.ndarray]) -> np.ndarray:
+    """MODULE_COUNTERS of several samples: a row a sample, a column a module."""
+    return np.stack(samples) if samples else np.zeros((0, 0), MODULE_COUNTERS)
 
 
 def totals(records: np.ndarray) -> np.void:

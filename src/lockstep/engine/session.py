@@ -11,7 +11,7 @@ from lockstep.engine.compilation import compile_model
 from lockstep.engine.host.record import HostRun
 from lockstep.engine.host.seat import HostSeat
 from lockstep.engine.ranks import Ranks
-from lockstep.engine.record import CTA_EVENT, SAMPLE, KernelRun, Run, covered
+from lockstep.engine.record import CTA_EVENT, SAMPLE, KernelRun, Run, covered, stacked
 from lockstep.engine.simulation import Progress, Simulation
 from lockstep.engine.stop import STOP_INTERVAL, StopRule
 from lockstep.engine.transport import Transport
@@ -197,6 +197,7 @@ class Session:
             stopped=simulation.stopped,
             ranks=simulation.work,
             modules=np.array(machine.modules.counters.view(np.ndarray)),
+            module_samples=stacked(account.module_samples),
         )
 
 

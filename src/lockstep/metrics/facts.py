@@ -145,14 +145,21 @@ def of_run(run: "Run", gpu: GPU) -> Facts:
     return Facts(gpu, sm, memory, run.cycles, run.running, modules=run.modules)
 
 
-def of_interval(before: np.void | None, after: np.void, gpu: GPU) -> Facts:
-    """The facts of the time between two samples (engine.record.SAMPLE) of a run."""
+def of_interval(run: "Run", number: int, gpu: GPU) -> Facts:
+    """The facts of the time before a sample (engine.record.SAMPLE), since the one before it."""
+    after, before = run.samples[number], run.samples[number - 1] if number else None
     sm, memory, cycles = sums(after["sm"]), sums(after["partition"]), int(after["cycle"])
     if before is not None:
         sm = _subtract(sm, sums(before["sm"]))
         memory = _subtract(memory, sums(before["partition"]))
         cycles -= int(before["cycle"])
-    return Facts(gpu, sm, memory, cycles, cycles)
+    modules = np.zeros(0, MODULE_COUNTERS)
+    if len(run.module_samples):
+        modules = np.array(run.module_samples[number])
+        if number:
+            gone = np.ascontiguousarray(run.module_samples[number - 1])
+            modules.view(np.int64)[...] -= gone.view(np.int64)
+    return Facts(gpu, sm, memory, cycles, cycles, modules=modules)
 
 
 def _subtract(a: SimpleNamespace, b: SimpleNamespace) -> SimpleNamespace:

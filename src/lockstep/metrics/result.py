@@ -113,13 +113,12 @@ class Result:
     @cached_property
     def intervals(self) -> list[dict[str, float]]:
         """The metrics of each interval, with its ``start`` and ``end`` cycle."""
-        rows, before = [], None
-        for sample in self.run.samples:
-            period = facts.of_interval(before, sample, self.gpu)
+        rows = []
+        for number, sample in enumerate(self.run.samples):
+            period = facts.of_interval(self.run, number, self.gpu)
             end = int(sample["cycle"])
             row = {"start": end - period.cycles, "end": end}
             rows.append(row | registry.evaluate(self._columns, period))
-            before = sample
         return rows
 
     @cached_property

@@ -1,7 +1,8 @@
 """A timeline of a result in the Chrome trace event format, for ui.perfetto.dev.
 
 Each SM is a process with one thread for each CTA slot; the GPU is a process with a thread for
-each stream, and counters. A host that takes time is one more: its calls, and copies by engine.
+each stream, and counters. A host that takes time is one more: its calls, and copies by engine;
+so are the links of a GPU of several modules, with a counter each.
 Times are microseconds of simulated time. Events are written one by one, so that a run
 of millions of CTAs needs no memory for its timeline.
 """
@@ -23,11 +24,13 @@ from lockstep.metrics.manifest import version
 from lockstep.metrics.output import finite
 from lockstep.metrics.result import Result
 from lockstep.names import short_name
+from lockstep.report.links import link_name, module_bytes
 from lockstep.report.terms import terms
 
 Event = dict[str, Any]
 GPU_PROCESS = 0
-FIRST_SM = 1  # process number of SM 0; the host comes behind the last one
+FIRST_SM = 1  # process number of SM 0; behind the last one come the host and links of modules
+FIRST_THREAD = 1  # Perfetto takes 0 for the thread that has the number of its process
 MICROSECONDS = 1e-6  # of a picosecond
 
 COUNTERS = {
@@ -78,6 +81,7 @@ def events(result: Result) -> Iterator[Event]:
     yield from _kernels(result)
     yield from _ctas(result)
     yield from _counters(result)
+    yield from _module_links(result)
 
 
 def process(pid: int, name: str) -> Iterator[Event]:
@@ -93,8 +97,9 @@ def process(pid: int, name: str) -> Iterator[Event]:
 
 
 def thread(pid: int, tid: int, name: str) -> Event:
-    """The name of a thread."""
-    return {"name": "thread_name", "ph": "M", "pid": pid, "tid": tid, "args": {"name": name}}
+    """The name of a thread; ``tid`` is its number in the process, from 0."""
+    args = {"name": name}
+    return {"name": "thread_name", "ph": "M", "pid": pid, "tid": FIRST_THREAD + tid, "args": args}
 
 
 def span(name: str, category: str, place: tuple[int, int], times: tuple[float, float]) -> Event:
@@ -106,7 +111,7 @@ def span(name: str, category: str, place: tuple[int, int], times: tuple[float, f
         "cat": category,
         "ph": "X",
         "pid": pid,
-        "tid": tid,
+        "tid": FIRST_THREAD + tid,
         "ts": start,
         "dur": end - start,
     }
@@ -223,12 +228,26 @@ def _stalls(result: Result) -> Iterator[Event]:
         yield event
 
 
-def _counter(name: str, ts: float, value: float) -> Event:
+def _module_links(result: Result) -> Iterator[Event]:
+    """What each link between modules carried, an interval a step, headers included."""
+    clock, rows, number_of = result.gpu.clock_mhz, result.intervals, FIRST_SM + result.gpu.sm.count
+    carried = module_bytes(result)
+    if carried:
+        yield from process(number_of + 1, "links between modules")
+    for word, values in carried.items():
+        name = f"{link_name(word)} (GB/s)"
+        for row, value in zip(rows, values):
+            time = (row["end"] - row["start"]) / clock  # microseconds
+            yield _counter(name, row["start"] / clock, value / time / 1000, number_of + 1)
+        yield _counter(name, rows[-1]["end"] / clock, 0.0, number_of + 1)
+
+
+def _counter(name: str, ts: float, value: float, pid: int = GPU_PROCESS) -> Event:
     shown = value if math.isfinite(value) else 0.0
     return {
         "name": name,
         "ph": "C",
-        "pid": GPU_PROCESS,
+        "pid": pid,
         "tid": 0,
         "ts": ts,
         "args": {"value": shown},

@@ -4,12 +4,15 @@ import base64
 import gzip
 import json
 import re
+from dataclasses import replace
 
 import pandas
 import pytest
 
+from link_runs import of_modules, of_system
 from lockstep.errors import LockstepError
 from lockstep.report.page.document import SOURCE_ROWS, document
+from lockstep.report.page.system import system_document
 from lockstep.report.page.write import write_report
 from lockstep.report.roofline import roofline
 
@@ -152,3 +155,40 @@ def test_a_table_of_many_instructions_is_cut_by_the_cycles_lost(result):
     rows = {"stall_wait": range(n), "stall_share": 0.5, "stall_reason": "wait", "text": "x"}
     source = document(result, source=pandas.DataFrame(rows))["source"]
     assert source["left_out"] == 5 and source["rows"][0][0] == 5
+
+
+def test_the_page_of_a_system_has_its_copies_and_the_page_of_each_gpu(tmp_path, monkeypatch):
+    made = of_system()
+    write_report(made, tmp_path / "r.html")
+    data = read(tmp_path / "r.html")
+    assert data["hash"] == made.hash and data["seconds"] == pytest.approx(100e-6)
+    assert data["peers"] == [[0, 1, 3, 4096, 10, 10, 0.4096, "links"]]
+    assert data["copies"] == [["to device", 0, 0, 512, 0, 1, 0.512]]
+    assert [g["hash"] for g in data["gpus"]] == [g.hash for g in made.gpus]
+    first, second = (g["share"] for g in data["gpus"])
+    assert first == pytest.approx(2 * second, rel=1e-3)
+    assert data["warnings"] == []
+    made.peer_accesses = 7
+    assert "crossed no link" in system_document(made)["warnings"][0]
+
+
+def test_of_many_copies_those_that_took_longest_are_kept_in_order(monkeypatch):
+    monkeypatch.setattr("lockstep.report.page.system.COPIES", 2)
+    made = of_system()
+    times = ((0, 5), (1, 9), (2, 4))
+    made.host.peers[:] = [replace(made.host.peers[0], start=a, end=a + b) for a, b in times]
+    data = system_document(made)
+    assert [row[4] for row in data["peers"]] == [0, 1e-6] and data["left_out"]["peers"] == 1
+
+
+def test_links_of_modules_are_in_the_page(tmp_path):
+    write_report(of_modules(), tmp_path / "r.html")
+    data = read(tmp_path / "r.html")
+    assert data["links"]["rows"][0] == {"name": "module 0 > 1", "word": "0_1", "gb_per_s": 10}
+    assert len(data["links"]["series"][0]) == 4
+    names = [m["name"] for m in data["metrics"]]
+    assert data["total"][names.index("sim__module_link_bytes_0_1.sum")] == 3000
+
+
+def test_a_page_of_one_chip_has_no_links(result):
+    assert document(result)["links"] is None

@@ -7,7 +7,7 @@ from lockstep.metrics import manifest
 from lockstep.metrics.registry import SECTIONS
 from lockstep.metrics.result import Result
 from lockstep.metrics.source import STALLS
-from lockstep.report import figures, summary
+from lockstep.report import figures, links, summary
 from lockstep.report.page.heat import heat_maps
 from lockstep.report.roofline import roofline
 from lockstep.report.source import place
@@ -43,8 +43,9 @@ def document(
     thread_efficiency and ``stall_<reason>``; the result's own attribute ``source`` without one.
     """
     names = _shown_metrics(result)
-    if source is None:
-        source = result.source if result.counts_instructions else None
+    lines = None
+    if source is None and result.counts_instructions:
+        source, lines = result.source, result.source_lines
     words = terms(result.gpu)
     return {
         "version": manifest.version(),
@@ -77,6 +78,8 @@ def document(
         "roofline": _roofline(result),
         "series": _series(result),
         "heat": heat_maps(result),
+        "links": links.of_modules(result),
+        "source_lines": _source(lines),
         "source": _source(source),
         "advice": _advice(result),
         "compare": comparison,

@@ -13,7 +13,7 @@ KERNELS = 200  # columns at most, those with most cycles, in the order of launch
 
 
 def heat_maps(result: Result) -> list[dict[str, Any]]:
-    """Maps with a row a unit and a column a kernel, in whole percent; none without kernels.
+    """Maps with a row a unit and a column a kernel, in percent; none without kernels.
 
     Each has ``title``, ``row`` (what a row is), ``kernels`` (their places in the kernel table) and
     ``values``, a list a row.
@@ -43,5 +43,5 @@ def _bus_busy(partitions: np.ndarray) -> np.ndarray:
 
 
 def _map(title: str, row: str, kernels: list[int], columns: list[np.ndarray]) -> dict[str, Any]:
-    percent = np.rint(100 * np.clip(np.stack(columns, axis=1), 0, 1)).astype(int)
+    percent = np.rint(1000 * np.clip(np.stack(columns, axis=1), 0, 1)) / 10
     return {"title": title, "row": row, "kernels": kernels, "values": percent.tolist()}

@@ -11,18 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 from lockstep.metrics import output
 from lockstep.metrics.result import Result
+from lockstep.metrics.system import SystemResult
 from lockstep.report import figures
 from lockstep.report.page.document import document
+from lockstep.report.page.system import system_document
 
 if TYPE_CHECKING:
     import pandas
 
-_SCRIPTS = ("uPlot.iife.min.js", "charts.js", "page.js")
+_SCRIPTS = (
+    "uPlot.iife.min.js", "charts.js", "table.js", "sections.js", "system.js", "page.js",
+)  # fmt: skip
 _STYLES = ("uPlot.min.css", "page.css")
 
 
 def write_report(
-    result: Result,
+    result: Result | SystemResult,
     path: str | Path,
     comparison: dict[str, Any] | None = None,
     source: "pandas.DataFrame | None" = None,
@@ -30,9 +34,13 @@ def write_report(
     """Write a result as one page of HTML, for any browser of 2023 or later, without a network.
 
     Over time it shows what an interval was asked for; see :func:`.document.document` for the
-    arguments. Raises :class:`LockstepError` where the file cannot be written.
+    arguments, which a system of several GPUs does not have. Raises :class:`LockstepError` where the
+    file cannot be written.
     """
-    output.write_text(path, page(document(result, comparison, source)))
+    if isinstance(result, SystemResult):
+        output.write_text(path, page(system_document(result)))
+    else:
+        output.write_text(path, page(document(result, comparison, source)))
 
 
 def write_comparison(comparison: dict[str, Any], path: str | Path) -> None:

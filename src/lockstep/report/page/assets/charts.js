@@ -36,6 +36,15 @@ function redraw(resize) {
   }
 }
 
+/** Ticks of a logarithmic axis: powers of ten; with few of them twice and five times these, too. */
+function logTicks(u, ticks) {
+  const seen = ticks.filter((v) => v > 0), few = seen.length && Math.max(...seen) / Math.min(...seen) < 300;
+  return ticks.map((v) => {
+    const lead = v > 0 ? Number(v.toExponential(3).split("e")[0]) : 0;
+    return lead === 1 || (few && (lead === 2 || lead === 5)) ? (v < 1000 ? shown(v) : scaled(v)) : "";
+  });
+}
+
 /** Percentages over cycles, one above the other. */
 function stacked(place, cycles, columns) {
   const names = Object.keys(columns), sums = [];
@@ -55,9 +64,18 @@ function stacked(place, cycles, columns) {
 
 /** One line over cycles. */
 function line(place, cycles, name, values) {
-  plot(place, { height: 170, scales: { x: { time: false }, y: { range: (u, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
+  place.append(make("h4", {}, name));
+  plot(place, { height: 150, scales: { x: { time: false }, y: { range: (u, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
     series: [{ label: "cycle" }, { label: name, stroke: PALETTE[0], width: 1.5, points: { show: false }, paths: uPlot.paths.stepped({ align: 1 }) }],
-    axes: [axis("core cycle"), axis(name)], cursor: { sync: { key: "time" } } }, [cycles, values]);
+    axes: [axis(), axis()], cursor: { sync: { key: "time" } } }, [cycles, values]);
+}
+
+/** Several lines over time: a list of values for each name. */
+function lines(place, start, unit, what, names, series) {
+  plot(place, { height: 260, scales: { x: { time: false }, y: { range: (u, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
+    series: [{ label: unit }, ...names.map((label, k) => ({ label, stroke: PALETTE[k % PALETTE.length], width: 1.5, points: { show: false },
+      paths: uPlot.paths.stepped({ align: 1 }), value: (u, v) => (v == null ? "–" : shown(v, 3)) }))],
+    axes: [axis(unit), axis(what)] }, [start, ...series]);
 }
 
 /** Kernels of one level under its two ceilings, both axes logarithmic. */
@@ -77,12 +95,12 @@ function rooflineChart(place, found, level, kernels, choose) {
   const name = (i) => (rows[i]?.[3] == null ? "" : `${kernels[rows[i][3]].id} ${kernels[rows[i][3]].name}`);
   const chart = plot(place, { height: 380, legend: { show: false },
     scales: { x: { time: false, distr: 3, range: [low, high] }, y: { distr: 3 } },
-    series: [{}, { label: "ceiling", stroke: colour("--warm"), width: 2, spanGaps: true },
+    series: [{}, { label: "ceiling", stroke: () => colour("--warm"), width: 2, spanGaps: true },
       { label: "kernels", stroke: PALETTE[0], width: 0, paths: () => null, points: { show: true, size: 9, fill: PALETTE[0] } }],
-    axes: [axis(`warp instructions / ${level} sector`), axis("warp instructions / s", { size: 80, values: (u, ticks) => ticks.map((v) => (v == null ? "" : v.toExponential(0))) })],
+    axes: [axis(`warp instructions / ${level} sector`, { values: logTicks }), axis("warp instructions / s", { size: 60, values: logTicks })],
     hooks: { setCursor: [(u) => {
       const near = nearest(u, rows);
-      tip.textContent = near < 0 ? "" : `${name(near)}: ${shown(rows[near][2])} warp instructions/s at ${shown(rows[near][0])} a sector`;
+      tip.textContent = near < 0 ? "" : `${name(near)}: ${scaled(rows[near][2])} warp instructions/s at ${shown(rows[near][0])} a sector`;
     }] } }, [rows.map((r) => r[0]), rows.map((r) => r[1]), rows.map((r) => r[2])]);
   chart.over.addEventListener("click", () => {
     const near = nearest(chart, rows);
@@ -101,26 +119,40 @@ function nearest(u, rows) {
   return best;
 }
 
-/** A cell a unit and kernel: the darker (in the dark: the brighter), the busier. */
-function heat(place, map, kernels) {
-  const rows = map.values.length, columns = map.kernels.length, size = Math.max(3, Math.min(14, Math.floor(420 / rows)));
-  const canvas = make("canvas", { class: "heat", role: "img", width: columns, height: rows, "aria-label": map.title });
-  canvas.style.height = `${rows * size}px`;
+/** Names of rows or columns beside a picture: all of few, of many the first, the last and some between. */
+function labels(kind, count, name) {
+  const step = count <= 16 ? 1 : Math.ceil(count / 8), holder = make("div", { class: kind });
+  for (let k = 0; k < count; k += step) {
+    if (k && k + step > count - 1 && k !== count - 1) k = count - 1;
+    const label = make("span", { title: name(k) }, name(k));
+    label.style.setProperty("--at", `${100 * (k + 0.5) / count}%`);
+    holder.append(label);
+  }
+  return holder;
+}
+
+/** A cell a row and column: the brighter, the more. `row(y)` and `column(x)` are their names. */
+function heat(place, { title, values, unit, row, column, note }) {
+  const rows = values.length, columns = values[0].length, most = Math.max(...values.map((r) => Math.max(...r))) || 1;
+  const canvas = make("canvas", { class: "heat", role: "img", width: columns, height: rows, "aria-label": title });
+  canvas.style.height = `${rows * Math.max(3, Math.min(18, Math.floor(420 / rows)))}px`;
   const context = canvas.getContext("2d"), image = context.createImageData(columns, rows);
-  map.values.forEach((row, y) => row.forEach((value, x) => {
-    const t = value / 100, at = 4 * (y * columns + x);
+  values.forEach((line, y) => line.forEach((value, x) => {
+    const t = value / most, at = 4 * (y * columns + x);
     image.data.set([Math.round(255 * Math.min(1, 0.15 + 1.4 * t)), Math.round(230 * t * t + 20), Math.round(110 * (1 - t) + 30), 255], at);
   }));
   context.putImageData(image, 0, 0);
-  const tip = make("div", { class: "tip", "aria-live": "polite" }, "dark: 0 %, bright: 100 %");
+  const end = `${shown(most, 3)} ${unit}`, scale = make("div", { class: "scale" }, `0 ${unit}`, make("i"), end);
+  const tip = make("div", { class: "tip", "aria-live": "polite" });
   canvas.addEventListener("mousemove", (event) => {
     const box = canvas.getBoundingClientRect();
     const x = Math.min(columns - 1, Math.floor((event.clientX - box.left) / box.width * columns));
     const y = Math.min(rows - 1, Math.floor((event.clientY - box.top) / box.height * rows));
-    const kernel = kernels[map.kernels[x]];
-    if (kernel && y >= 0) tip.textContent = `${map.row} ${y}, kernel ${kernel.id} ${kernel.name}: ${map.values[y][x]} %`;
+    if (x >= 0 && y >= 0) tip.textContent = `${row(y)}, ${column(x)}: ${shown(values[y][x], 3)} ${unit}`;
   });
-  place.append(make("h3", {}, map.title), make("div", { class: "chart" }, canvas), tip);
+  const frame = make("div", { class: "frame-heat" }, labels("rows", rows, row), canvas, labels("columns", columns, column));
+  frame.style.maxWidth = `${130 + 40 * columns}px`; // few columns are no walls
+  place.append(make("h3", {}, title), ...(note ? [make("p", { class: "note" }, note)] : []), frame, make("div", { class: "below" }, scale, tip));
 }
 
 /** What moved between the levels of the memory system: [from, to, bytes or null, note] in order. */
@@ -157,4 +189,11 @@ function shown(value, digits = 4) {
   if (Number.isInteger(value) && Math.abs(value) < 1e15) return value.toLocaleString("en-US");
   if (Math.abs(value) >= 1e15 || Math.abs(value) < 1e-4) return value.toExponential(2);
   return value.toLocaleString("en-US", { maximumSignificantDigits: digits });
+}
+
+/** A number with a prefix: 1.02 T. */
+function scaled(value, unit = "") {
+  if (value == null || value !== value || value === 0) return `${shown(value)} ${unit}`.trim();
+  const power = Math.max(-3, Math.min(5, Math.floor(Math.log10(Math.abs(value) * 1.0000001) / 3)));
+  return `${shown(value / Math.pow(1000, power), 3)} ${["n", "µ", "m", "", "k", "M", "G", "T", "P"][power + 3]}${unit}`.trim();
 }
