@@ -25,7 +25,10 @@ def test_points_are_simulated_once_and_drawn(call, points, tmp_path):
     arguments = ("sweep", points, "-o", "new/all.csv", "-j", 1)
     first = call(*arguments, "--plot", "sm.count", "cycles")
     assert first.exit_code == 1
-    assert first.stdout == "4 of 4 points, 2 failed: new/all.csv\n"
+    assert first.stdout.splitlines() == [
+        "4 of 4 points, 2 failed: new/all.csv",
+        "cycles by sm.count: new/all-sm.count-cycles.png and .svg",
+    ]
     assert "lockstep: row 2: launch.overhead = -1" in first.stderr
     content = (tmp_path / "new" / "all.csv").read_bytes()
     table = pandas.read_csv(tmp_path / "new" / "all.csv")

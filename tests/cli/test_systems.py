@@ -56,6 +56,7 @@ def test_a_program_has_so_many_devices(call, program, capfd, options, count):
 def test_files_of_a_run(call, program, tmp_path, capfd):
     small = ("--set", "sm.count=4", "--set", "dram.channels=2")
     files = ("--json", str(tmp_path / "a.json"), "--timeline", str(tmp_path / "t.json"))
+    files += ("--report", str(tmp_path / "r.html"))
     done = call("run", "--system", "DGX_1V", "--gpus", "2", *small, *files, *program)
     assert done.exit_code == 0, done.stderr
     assert "GPU 0 > host" in done.stderr and "between devices (1.0 KB)" in done.stderr
@@ -65,6 +66,7 @@ def test_files_of_a_run(call, program, tmp_path, capfd):
     assert (copy["source"], copy["to"], copy["bytes"], copy["staged"]) == (0, 1, 1024, True)
     used = [link["link"] for link in document["links"] if link["bytes"]]
     assert used == ["GPU 0 > host", "host > GPU 1"]
+    assert "on DGX_1V" in (tmp_path / "r.html").read_text()
     events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
     names = {e["args"]["name"] for e in events if e["name"] == "process_name"}
     assert {"host", "links"} < names and any(name.startswith("GPU 1: QV100") for name in names)

@@ -35,6 +35,9 @@ def test_cycles_are_sums_and_other_metrics_means_of_the_launches_of_a_name():
     assert gone.values[0] == 50 and np.isnan(gone.values[1]) and np.isnan(gone.changes[0])
     assert np.isnan(new.values[0]) and new.values[1] == 7
     assert not [r for r in found.rows if r[:2] == ("b", "sim__ipc")], "no run has a value"
+    shown = str(found).splitlines()
+    assert len(shown) == 1 + len(found.rows) and "old" in shown[0]
+    assert "..." not in str(found), "all columns are there"
     assert list(found.frame.columns)[:4] == ["kernel", "metric", "old", "new"]
 
 

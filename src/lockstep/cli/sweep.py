@@ -1,5 +1,6 @@
 """``lockstep sweep``: many points, evaluated in many processes, into one table."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,7 +75,9 @@ def command(points, out, jobs, executor_name, address, retry, plots, quiet) -> N
         _tell(table, len(chosen), out)
     if interrupted:
         raise interrupted
-    _draw(table, plots, out)
+    for drawn in _draw(table, plots, out):
+        if not quiet:
+            click.echo(drawn, err=is_taken(out))
     if (table["error"] != "").any():
         raise SystemExit(1)
 
@@ -101,15 +104,17 @@ def _check_plots(points: "list[SweepPoint]", plots: tuple[tuple[str, str], ...])
             raise LockstepError(unknown("parameter of these points", parameter, known))
 
 
-def _draw(table: "pandas.DataFrame", plots: tuple[tuple[str, str], ...], out: Path) -> None:
-    """Each plot as ``TABLE-PARAMETER-METRIC.png`` and ``.svg``."""
+def _draw(
+    table: "pandas.DataFrame", plots: tuple[tuple[str, str], ...], out: Path
+) -> Iterator[str]:
+    """Each plot as ``TABLE-PARAMETER-METRIC.png`` and ``.svg``; what was drawn, and where."""
     for parameter, metric in plots:
         from lockstep import plot
         from lockstep.report.pictures import write_figure
 
-        write_figure(
-            plot.sweep(table, parameter, metric), out.parent, f"{out.stem}-{parameter}-{metric}"
-        )
+        name = f"{out.stem}-{parameter}-{metric}"
+        write_figure(plot.sweep(table, parameter, metric), out.parent, name)
+        yield f"{metric} by {parameter}: {out.parent / name}.png and .svg"
 
 
 def _tell(table: "pandas.DataFrame", points: int, out: Path) -> None:

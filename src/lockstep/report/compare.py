@@ -75,6 +75,10 @@ class RunComparison:
             rows.append(cells)
         return pandas.DataFrame(rows)
 
+    def __str__(self) -> str:
+        """The table, all of it, in plain text."""
+        return self.frame.to_string(index=False, float_format="{:,.4g}".format, na_rep="–")
+
     def _repr_html_(self) -> str:
         """What notebooks show."""
         return self.frame.to_html(index=False, escape=True, float_format="{:,.4g}".format)

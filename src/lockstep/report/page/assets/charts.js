@@ -97,10 +97,10 @@ function rooflineChart(place, found, level, kernels, choose) {
     scales: { x: { time: false, distr: 3, range: [low, high] }, y: { distr: 3 } },
     series: [{}, { label: "ceiling", stroke: () => colour("--warm"), width: 2, spanGaps: true },
       { label: "kernels", stroke: PALETTE[0], width: 0, paths: () => null, points: { show: true, size: 9, fill: PALETTE[0] } }],
-    axes: [axis(`warp instructions / ${level} sector`, { values: logTicks }), axis("warp instructions / s", { size: 60, values: logTicks })],
+    axes: [axis(`${D.words.warp} instructions / ${level} sector`, { values: logTicks }), axis(`${D.words.warp} instructions / s`, { size: 60, values: logTicks })],
     hooks: { setCursor: [(u) => {
       const near = nearest(u, rows);
-      tip.textContent = near < 0 ? "" : `${name(near)}: ${scaled(rows[near][2])} warp instructions/s at ${shown(rows[near][0])} a sector`;
+      tip.textContent = near < 0 ? "" : `${name(near)}: ${scaled(rows[near][2])} ${D.words.warp} instructions/s at ${shown(rows[near][0])} a sector`;
     }] } }, [rows.map((r) => r[0]), rows.map((r) => r[1]), rows.map((r) => r[2])]);
   chart.over.addEventListener("click", () => {
     const near = nearest(chart, rows);

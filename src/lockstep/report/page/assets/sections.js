@@ -96,13 +96,13 @@ function drawAdvice(place) {
 
 function rooflines() {
   if (!D.roofline.points.length) return;
-  section("roofline", "Roofline", "Warp instructions a second over warp instructions a sector, under the ceilings of the modelled GPU (instruction roofline, Ding and Williams 2019).", drawRooflines);
+  section("roofline", "Roofline", `Instructions of ${D.words.warp}s a second, over those a sector, under the ceilings of the modelled GPU (instruction roofline, Ding and Williams 2019).`, drawRooflines);
 }
 
 function drawRooflines(place) {
   for (const level of Object.keys(D.roofline.levels)) {
     if (!D.roofline.points.some((p) => p[2][level] > 0)) continue;
-    place.append(make("h3", {}, `${level}: ${scaled(D.roofline.levels[level])} sectors/s, ${scaled(D.roofline.issue)} warp instructions/s at most`));
+    place.append(make("h3", {}, `${level}: ${scaled(D.roofline.levels[level])} sectors/s, ${scaled(D.roofline.issue)} ${D.words.warp} instructions/s at most`));
     rooflineChart(place, D.roofline, level, D.kernels, choose);
   }
 }
