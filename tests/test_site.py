@@ -145,3 +145,15 @@ def test_the_citation_is_that_of_the_repository():
         assert re.search(pattern, page)[1] == said
     released = re.search(r'^date-released: "(\d+)', citation, re.MULTILINE)[1]
     assert re.search(r"year    = \{(\d+)\}", page)[1] == released
+
+
+def test_every_page_has_a_picture_or_an_example_that_runs():
+    """Examples are run, and pictures drawn again, by other tests."""
+    bare = []
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        text = page.read_text()
+        blocks = re.findall(r"^(?:(<!--[^\n]*)\n)?```(\w+)$", text, re.MULTILINE)
+        runs = [kind for comment, kind in blocks if not comment.startswith("<!-- not run")]
+        if not {"console", "python"} & set(runs) and "![" not in text:
+            bare.append(page.name)
+    assert bare == [], "pages without a picture or an example that runs"

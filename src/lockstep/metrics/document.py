@@ -38,6 +38,14 @@ Counters are those of the whole GPU while a kernel ran: where kernels of several
 each also counts what the others did meanwhile, from its launch on. The columns
 `warp_instructions` and `thread_instructions` of the kernel table are a kernel's own, unless the
 run ended before it. In `result.total` everything counts once, and host copies too.
+
+`lockstep metrics` finds them by words, by Nsight Compute's names and by GPGPU-Sim's:
+
+```console
+$ lockstep metrics sim__l2_hit_rate.pct
+sim__l2_hit_rate.pct (%)
+...
+```
 """
 STATES = """
 ## States of schedulers and warps

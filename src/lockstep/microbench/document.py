@@ -12,6 +12,13 @@ HEAD = """# All microbenchmarks
 What each benchmark of the [suite](microbench.md) measures, what its timed loop is in machine code
 of sm_90, and what else its value holds. Rows: on a GPU of 132 SMs, and in the simulator. This page
 is made by `python scripts/microbench_list.py`.
+
+```console
+$ lockstep microbench --list --only 'launch.*'
+...
+launch.empty_grid...
+...
+```
 """
 COLUMNS = ("benchmark", "measures", "timed", "holds, too", "rows")
 GPU = Target(132, 90)

@@ -15,6 +15,14 @@ docs/ptx-coverage.md` writes this page again. {opcodes} opcodes can be executed,
 A module with any other instruction is refused when it is loaded, with the instruction's name, line
 and column, and why; how many others there are is told, and the lines of the first ten.
 
+```python
+import lockstep
+
+with lockstep.Device("A100") as device:
+    module = device.load_ptx("examples/kernels/saxpy/saxpy.ptx")
+    assert list(module.entries) == ["saxpy"]  # all of it can be executed
+```
+
 Forms are written as in the PTX manual: what stands in `[]` may be absent, of what stands in `{{}}`
 one is chosen.
 """

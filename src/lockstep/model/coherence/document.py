@@ -33,6 +33,13 @@ transition has an MSHR entry there, the home's is locked in its way; requests, f
 responses have networks of their own. Kernels begin with empty L1s. Without a protocol caches do
 what `l1.protocol` and `l2.protocol` say.
 
+```python
+import lockstep
+
+gpu = lockstep.gpu("HD7970", ["coherence.protocol=nmoesi"])
+assert gpu.coherence.protocol == "nmoesi"
+```
+
 `python scripts/coherence.py search` tries all orders of events with two L1s and one line, `random`
 takes random steps with up to four L1s and lines of up to 64 bytes, and `litmus` runs litmus tests,
 with `--timed` those of scopes through the model of time.
