@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lockstep.api import gpu, gpu_for, gpu_names, load, save, simulate
     from lockstep.builder import KernelBuilder
     from lockstep.campaigns import SweepPoint, campaign
-    from lockstep.device import Device, local
+    from lockstep.device import Device, System, local
     from lockstep.errors import InputError, LockstepError, PolicyError, SpecError, WorkloadError
     from lockstep.execution.launches.faults import LaunchError
     from lockstep.metrics.result import Result

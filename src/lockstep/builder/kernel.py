@@ -17,6 +17,7 @@ from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -121,7 +122,7 @@ class KernelBuilder:
         address: Pattern | int | None = None,
         mask: Mask | None = None,
         wait: tuple[int, ...] = (),
-        **control,
+        **control: Any,
     ) -> int:
         """Append one instruction; returns its static index.
 

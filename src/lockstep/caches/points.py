@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from itertools import product
+from typing import Any
 
 import msgspec
 
@@ -101,14 +102,20 @@ def _why_not(point: CachePoint) -> str:
 
 
 def grid(
-    sizes: Iterable[int], ways: Iterable[int], lines: Iterable[int] = (LINE_BYTES,), **others
+    sizes: Iterable[int], ways: Iterable[int], lines: Iterable[int] = (LINE_BYTES,), **others: Any
 ) -> tuple[CachePoint, ...]:
     """All caches of these sizes, ways and lines that can be built; errors as of ``fitting``."""
     return fitting(CachePoint(*each, **others) for each in product(sizes, ways, lines))
 
 
 def l1_of(
-    gpu: GPU, size: int = 0, ways: int = 0, line_bytes: int = 0, *, whole: bool = False, **others
+    gpu: GPU,
+    size: int = 0,
+    ways: int = 0,
+    line_bytes: int = 0,
+    *,
+    whole: bool = False,
+    **others: Any,
 ) -> CachePoint:
     """The L1 of a GPU, or one of another size, with other ways or lines.
 
@@ -124,7 +131,13 @@ def l1_of(
 
 
 def l2_of(
-    gpu: GPU, size: int = 0, ways: int = 0, line_bytes: int = 0, *, whole: bool = False, **others
+    gpu: GPU,
+    size: int = 0,
+    ways: int = 0,
+    line_bytes: int = 0,
+    *,
+    whole: bool = False,
+    **others: Any,
 ) -> CachePoint:
     """The L2 of a GPU as one cache, or one of another size, with other ways or lines.
 

@@ -85,7 +85,7 @@ class Proxy:
             number += 1
         return Workload(self.name, commands, gpu=self.gpu)
 
-    def launched(self, launch: ProxyLaunch, number: int = 0, **options) -> Launched:
+    def launched(self, launch: ProxyLaunch, number: int = 0, **options: Any) -> Launched:
         """What the model of a launch is to be told; ``options``: of :class:`Launched`."""
         bases = np.array([self.allocations[a].base for a in launch.allocations], np.int64)
         return Launched(launch.grid, launch.block, launch.warp_size, bases, number, **options)
