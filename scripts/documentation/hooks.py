@@ -9,6 +9,7 @@ no pages lead to the code host.
 
 import posixpath
 import re
+from pathlib import Path
 
 import command_pages
 import gpu_pages
@@ -18,6 +19,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from navigation import INDEX, ROOT, root_pages, sections
 
+STYLE = "site.css"
 HOST = "https://github.com/lockstep-gpu/lockstep/blob/main/"
 MADE = {
     "Commands": command_pages.pages,
@@ -46,7 +48,9 @@ def place(target: str) -> str:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """The pages that are not in ``docs/``."""
+    """The pages that are not in ``docs/``, and what the site looks like."""
+    style = Path(__file__).with_name(STYLE).read_text("utf-8")
+    files.append(File.generated(config, STYLE, content=style))
     for name in root_pages():
         files.append(File.generated(config, name, content=(ROOT / name).read_text("utf-8")))
     for pages in MADE.values():
