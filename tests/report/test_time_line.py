@@ -68,6 +68,6 @@ def test_calls_and_engines_are_threads_of_the_timeline(result):
     names = [e["args"]["name"] for e in found if e["name"] == "thread_name"]
     assert names == ["calls", "to the device, engine 0", "to the device, engine 1"]
     slices = [e for e in found if e["ph"] == "X"]
-    assert [(e["tid"], e["ts"], e["dur"]) for e in slices] == [(0, 0, 4), (1, 1, 2), (2, 2, 2)]
+    assert [(e["tid"], e["ts"], e["dur"]) for e in slices] == [(1, 0, 4), (2, 1, 2), (3, 2, 2)]
     for one, other in pairwise(slices):
         assert one["tid"] != other["tid"] or one["ts"] + one["dur"] <= other["ts"]
