@@ -1,10 +1,10 @@
 """Try the coherence protocols: all orders of events, random steps, litmus tests.
 
-``python scripts/coherence.py search`` goes through all states that two L1s and one line can be in,
-with up to ``--in-flight`` messages under way, ``random`` takes random steps until ``--operations``
-are done, ``litmus`` runs each litmus test with ``--seeds`` seeds; with ``--timed`` those of scopes,
-in the model of time. A protocol's name behind it tries that one alone. Exit code 1 if anything is
-wrong. The machines are in ``tests/coherence_twin``.
+``python scripts/coherence.py search`` goes through all states that two L1s and one line can be in;
+operations begin while fewer than ``--in-flight`` messages are under way. ``random`` takes random
+steps until ``--operations`` are done, ``litmus`` runs each litmus test with ``--seeds`` seeds; with
+``--timed`` those of scopes, in the model of time. A protocol's name behind it tries that one alone.
+Exit code 1 if anything is wrong. The machines are in ``tests/coherence_twin``.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from coherence_twin import numbers, runner, timed
+from coherence_twin import numbers, runner, search_runner, timed
 from coherence_twin.litmus import shows
 from coherence_twin.litmus_tests import TESTS
 from coherence_twin.scope_tests import TIMED
@@ -24,30 +24,42 @@ from lockstep.model.coherence.library import load, names
 from lockstep.model.coherence.table import Protocol
 
 LENGTH = 100_000  # steps of an episode
+TOLD = 1_000_000  # states from which on a search says how far it is
 SHAPES = ((2, 64), (3, 4), (4, 64), (2, 16), (3, 64), (4, 1))  # L1s and bytes of the line
 
 
 def try_all(protocol: Protocol, arguments: argparse.Namespace) -> bool:
     """All orders; without values to ``--in-flight``, with values to ``--with-values``."""
     visited: set[tuple[str, str, str]] = set()
+    two = 0 if protocol.name == "nmoesi" else arguments.two_bytes  # its table knows no masks
     for far in (False, True) if protocol.name == "vi" else (False,):
-        for values, in_flight in ((False, arguments.in_flight), (True, arguments.with_values)):
-            for size in (1, 2) if protocol.name != "nmoesi" and not values else (1,):
-                limit = min(in_flight, arguments.two_bytes) if size == 2 else in_flight
-                found = search(protocol, 2, size, limit, far=far, values=values)
-                visited |= found.visited
-                what = "with values" if values else "without values"
-                print(
-                    f"{protocol.name}: {found.states} states, {found.steps} steps; {size} bytes, "
-                    f"{limit} messages, {what}{', far' if far else ''}",
-                    flush=True,
-                )
+        rows = [(1, arguments.in_flight, False), (2, two, False), (1, arguments.with_values, True)]
+        for size, limit, values in rows:
+            if not limit:
+                continue
+            if values:
+                found = search(protocol, 2, size, limit, far=far, values=True)
+            else:
+                found = search_runner.search(protocol, 2, size, limit, far=far, tell=_progress)
+            visited |= found.visited
+            what = "with values" if values else "L1s have no names"
+            print(
+                f"{protocol.name}: {found.states} states, {found.steps} steps; {size} bytes, "
+                f"{limit} messages, {what}{', far' if far else ''}",
+                flush=True,
+            )
     unreached, marked = coverage(protocol, visited)
     for entry in unreached:
         print(f"{protocol.name}, {', '.join(entry)}: not reached; mark it, or call it impossible")
     for entry in marked:
         print(f"{protocol.name}, {', '.join(entry)}: reached; leave its mark out")
     return not unreached and not marked
+
+
+def _progress(done: int, waiting: int) -> None:
+    """A line on stderr for each round of a long search."""
+    if done > TOLD:
+        print(f"  {done} states, and {waiting} to go on from", file=sys.stderr, flush=True)
 
 
 def try_random(protocol: Protocol, arguments: argparse.Namespace) -> bool:
@@ -93,10 +105,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=ways)
     parser.add_argument("protocol", nargs="*", help="all if none is named")
-    parser.add_argument(
-        "--in-flight", type=int, default=4, help="messages; 6 takes NMOESI a minute"
-    )
-    parser.add_argument("--two-bytes", type=int, default=3, help="the same, with lines of two")
+    parser.add_argument("--in-flight", type=int, default=6, help="messages under way")
+    parser.add_argument("--two-bytes", type=int, default=4, help="the same, with lines of two")
     parser.add_argument("--with-values", type=int, default=1, help="the same, with values")
     parser.add_argument("--operations", type=int, default=10_000_000)
     parser.add_argument("--seeds", type=int, default=10_000)

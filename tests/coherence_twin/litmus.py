@@ -14,6 +14,7 @@ with scopes cta, gpu and sys; none is weak. On Southern Islands gpu stands for G
 ``fence.gpu`` for ``s_waitcnt vmcnt(0)`` with ``buffer_wbinvl1``.
 """
 
+import functools
 import random
 from typing import NamedTuple
 
@@ -50,6 +51,7 @@ class Instruction(NamedTuple):
     scope: str = ""
 
 
+@functools.cache
 def parse(text: str) -> list[Instruction]:
     """The instructions of a thread, with releases and acquires as fences."""
     found: list[Instruction] = []
@@ -108,6 +110,8 @@ class _Run:
         self.speeds = [self.random.choice((1, 8)) for _ in self.threads]
         self.ways = {(p, k): self.random.choice((1, 0.05)) for p in places for k in range(-1, l1s)}
         self.waiting: dict[tuple[str, int], _Thread] = {}  # whose access an L1 works on
+        self.steps: dict[str, list] = {}  # what a line could do, until it has changed
+        self.places = list(self.lines.items())
         self._warm(l1s)
 
     def _warm(self, l1s: int) -> None:
@@ -128,8 +132,10 @@ class _Run:
             self._drain(place, line)
             for l1 in range(len(line.l1s)):
                 line.internal(l1, "evict")
+            self.steps.clear()
             self._drain(place, line)
             line.evict()
+            self.steps.clear()
             self._drain(place, line)
         return self.registers | {place: line.memory[0] for place, line in self.lines.items()}
 
@@ -138,26 +144,30 @@ class _Run:
         if chance < 0.4:
             self._issue(self.random.choices(self.threads, self.speeds)[0])
         elif chance < 0.45:
-            line = self.random.choice(list(self.lines.values()))
+            place, line = self.random.choice(self.places)
+            self.steps.pop(place, None)
             if self.random.random() < 0.5:
                 line.evict()
             else:
                 line.internal(self.random.randrange(len(line.l1s)), "evict")
         else:
-            place, line = self.random.choice(list(self.lines.items()))
+            place, line = self.random.choice(self.places)
             self._advance(place, line)
             self._collect(place, line)
 
     def _advance(self, place: str, line: Machine) -> None:
-        able = [(0, k) for k in line.arriving()]
-        for l1, copy in enumerate(line.l1s):
-            if copy.access is not None and not line.waits(l1, copy.access.kind):
-                able.append((1, l1))
+        able = self.steps.get(place)
+        if able is None:
+            able = self.steps[place] = [(0, k) for k in line.arriving()]
+            for l1, copy in enumerate(line.l1s):
+                if copy.access is not None and not line.waits(l1, copy.access.kind):
+                    able.append((1, l1))
         if able:
             what, number = self.random.choice(able)
             way = place, number if what else line.network[number].l1
             if self.random.random() > self.ways[way]:
                 return
+            del self.steps[place]
             if what:
                 line.retry(number)
             else:
@@ -197,6 +207,7 @@ class _Run:
             self.waiting[place, thread.l1] = thread
             line = self.lines[place]
             line.begin(thread.l1, instruction.what, 1, instruction.value)
+            self.steps.pop(place, None)
             self._collect(place, line)
 
     def _fenced(self, thread: _Thread, fence: Instruction) -> bool:
@@ -211,6 +222,7 @@ class _Run:
         if any(line.l1s[thread.l1].unacknowledged for line in lines):
             return False
         if fence.what == "fence":
+            self.steps.clear()
             for line in lines:
                 line.internal(thread.l1, "invalidate")
         return True

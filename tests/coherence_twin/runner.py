@@ -51,6 +51,25 @@ def behind(p, s, place):
 
 
 @njit(nogil=True)
+def deliver(p, s, place, no_mshr, far, found):
+    """The message at a place of the queue arrives; False if it stalls, which takes it out, too."""
+    slot = s.queue[place]
+    to = s.messages[slot, n.TO]
+    s.one[n.MESSAGES] -= 1
+    for k in range(place, s.one[n.MESSAGES]):
+        s.queue[k] = s.queue[k + 1]
+    if to == n.MEMORY:
+        at_memory(p, s, slot)
+    elif to == n.HOME:
+        to_home(p, s, slot, no_mshr, found)
+    else:
+        done = at_l1(p, s, to, s.messages[slot, n.KIND], slot, far)
+        release(s, slot)
+        return done
+    return True
+
+
+@njit(nogil=True)
 def arrive(p, s, number, no_mshr, far, found):
     """Of the messages that could arrive, one does; False if none can, or it stalls."""
     able = 0
@@ -71,16 +90,7 @@ def arrive(p, s, number, no_mshr, far, found):
         & n.STALL
     ):
         return False
-    s.one[n.MESSAGES] -= 1
-    for k in range(place, s.one[n.MESSAGES]):
-        s.queue[k] = s.queue[k + 1]
-    if to == n.MEMORY:
-        at_memory(p, s, slot)
-    elif to == n.HOME:
-        to_home(p, s, slot, no_mshr, found)
-    else:
-        at_l1(p, s, to, s.messages[slot, n.KIND], slot, far)
-        release(s, slot)
+    deliver(p, s, place, no_mshr, far, found)
     return True
 
 

@@ -137,6 +137,8 @@ def _begin(machine: Machine, l1: int, kind: str, mask: int, generation: int) -> 
 def settle(machine: Machine) -> None:
     """What must be true in every state: one writer or many readers, and a directory that knows."""
     machine.results.clear()
+    if machine.home.state in machine.protocol.home.stable:
+        machine.home.saved = -1  # nobody looks at it again
     if not machine.exclusive:
         return
     stable = machine.protocol.l1.stable
@@ -166,8 +168,7 @@ def _without(machine: Machine) -> tuple:
 
 def _directory(machine: Machine) -> tuple:
     home = machine.home
-    saved = home.saved if "_" in home.state else -1  # else nobody looks at it again
-    return home.sharers, home.owner, saved, home.awaited, home.mixed
+    return home.sharers, home.owner, home.saved, home.awaited, home.mixed
 
 
 def _with_values(machine: Machine) -> tuple:

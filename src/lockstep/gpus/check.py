@@ -328,8 +328,6 @@ def _scopes(gpu: GPU) -> Iterator[str]:
                 ("l1.waiting", gpu.l1.waiting, 0),
                 ("l1.prefetcher", gpu.l1.prefetcher, "none"),
                 ("l2.mshr_full", gpu.l2.mshr_full, "stall"),
-                ("l2.sides", gpu.l2.sides, 1),
-                ("l2.neighbours", gpu.l2.neighbours, 1),
             ),
         )
 
@@ -349,6 +347,7 @@ def _coherence(gpu: GPU) -> Iterator[str]:
         ("l2.prefetcher", gpu.l2.prefetcher, "none"),
         ("l2.sides", gpu.l2.sides, 1),
         ("l2.neighbours", gpu.l2.neighbours, 1),
+        ("interconnect.order", gpu.interconnect.order, "sm"),
     )
     yield from _expected(gpu, fields)
     if gpu.l1.miss_queue < MESSAGES_OF_A_MISS:

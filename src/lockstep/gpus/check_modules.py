@@ -35,6 +35,7 @@ def module_problems(gpu: GPU) -> Iterator[str]:
         ("core", gpu.core, "sm"),
         ("coherence.protocol", gpu.coherence.protocol, "none"),
         ("l2.sides", gpu.l2.sides, 1),
+        ("interconnect.order", gpu.interconnect.order, "sm"),
     ):
         if value != expected:
             yield f"{path} = {value}: expected {expected}, {because}"

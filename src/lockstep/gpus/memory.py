@@ -41,6 +41,13 @@ class Interconnect(Spec, frozen=True, kw_only=True):
         int, within(1, 4096, "messages", "credits of each source at each destination")
     ] = 16
     reply_buffer: Annotated[int, within(1, 4096, "messages", "the same, of the reply network")] = 32
+    order: Annotated[
+        choices.RequestOrder,
+        Meta(
+            description="what keeps its order at an SM's port: all its requests, or those to a "
+            "partition, so that one without a credit holds up no others (virtual output queues)"
+        ),
+    ] = "sm"
 
 
 class L2(Spec, frozen=True, kw_only=True):

@@ -242,7 +242,7 @@ def build(
     l2, partitions = gpu.l2, gpu.dram.channels
     count = partitions * l2.slices_per_channel
     spec = _spec(gpu, requests, hit_cycles)
-    slices, entries = _slices(count, spec[0], ahead)
+    slices, entries = _slices(count, spec[0], ahead, l2.side_reads == "near")
     replacing = "user" if user["victim"] else l2.replacement
     lines = tags.build(count, l2.sets, l2.ways, replacing)
     window = l2.prefetch_window
@@ -297,8 +297,11 @@ def _spec(gpu: GPU, requests: Link, hit_cycles: int) -> Records:
     s.reply_header = header_time(gpu, SUBTICKS)
     s.far_cycles = l2.far_latency
     data_port.fill_in(spec, gpu)
-    s.near_reads = l2.side_reads == "near"
-    s.wide_writes = l2.side_reads == "near" and l2.side_writes == "both"
+    # Under scopes one slice orders all requests for a line: nobody has a copy, and no read joins one
+    # that was carried out before an older request of its own SM, or before another SM's write.
+    s.near_reads = l2.side_reads == "near" and not gpu.coherence.scoped
+    s.wide_writes = s.near_reads and l2.side_writes == "both"
+    s.neighbours = 1 if gpu.coherence.scoped else l2.neighbours
     s.sources = requests.spec[0].sources
     s.round_trip = 2 * gpu.interconnect.latency
     s.scoped = gpu.coherence.scoped
@@ -311,7 +314,7 @@ def header_time(gpu: GPU, tick: int) -> int:
     return round(tick * port.reply_header_bytes / port.flit_bytes)
 
 
-def _slices(count: int, spec, ahead: bool) -> tuple[Records, Records]:
+def _slices(count: int, spec, ahead: bool, halves: bool) -> tuple[Records, Records]:
     """Idle slices and their entries: enough for every list to be full, and for a prefetch."""
     room = int(spec.queue + spec.waiters + PIPES * spec.replies) + ahead
     if spec.neighbours > 1:
@@ -321,7 +324,7 @@ def _slices(count: int, spec, ahead: bool) -> tuple[Records, Records]:
     slices = records(count, SLICE)
     slices["channel"], slices["number"] = np.divmod(np.arange(count), spec.slices)
     slices["side"] = slices["channel"] * spec.sides // spec.partitions
-    if spec.near_reads:
+    if halves:
         slices["side"] = slices["number"] // (spec.slices // spec.sides)
     slices["next"] = clocks.NEVER
     slices["data_chunk"] = slices["home_line"] = -1

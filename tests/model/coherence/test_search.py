@@ -2,9 +2,13 @@
 
 import pytest
 
+from coherence_twin import search_runner
+from coherence_twin.machine import Machine
 from coherence_twin.search import Wrong, coverage, search
 from lockstep.model.coherence.library import FOLDER, load
 from lockstep.model.coherence.table import parse
+
+pytestmark = pytest.mark.xdist_group("coherence")  # as test_random.py
 
 
 @pytest.mark.parametrize("name", ["si", "vi"])
@@ -54,3 +58,75 @@ def test_an_entry_that_is_never_come_to_is_named():
     assert ("l1", "I", "store") in unreached and marked == []
     third = broken("nmoesi", 'load = "perform"', 'load = "perform ? never"')
     assert ("l1", "S", "load") in coverage(third, found.visited)[1]
+
+
+SAME = [
+    ("si", 1, 2, False),
+    ("si", 2, 1, False),
+    ("vi", 1, 2, False),
+    ("vi", 1, 3, True),
+    ("nmoesi", 1, 1, False),
+]
+
+
+@pytest.mark.parametrize(("name", "size", "in_flight", "far"), SAME)
+def test_the_search_by_numbers_finds_what_the_one_by_names_does(name, size, in_flight, far):
+    slow = search(load(name), 2, size, in_flight, far=far)
+    fast = search_runner.search(load(name), 2, size, in_flight, far=far, symmetric=False)
+    assert fast == slow
+    half = search_runner.search(load(name), 2, size, in_flight, far=far)
+    assert half.visited == slow.visited
+    assert slow.states / 2 < half.states < slow.states / 2 * 1.2
+
+
+def test_three_l1s_have_six_names():
+    whole = search_runner.search(load("vi"), 3, 1, 1, symmetric=False)
+    part = search_runner.search(load("vi"), 3, 1, 1)
+    assert part.visited == whole.visited
+    assert whole.states / 6 < part.states < whole.states / 3
+
+
+WRONG = [
+    ("nmoesi", 'INV = "DOWN_ACK, drop -> IM_D"', 'INV = "stall"', "nothing can move any more"),
+    ("nmoesi", 'INV = "DOWN_ACK, drop -> I"', 'INV = "DOWN_ACK"', "the directory does not know"),
+    ("nmoesi", 'store = "perform -> M"', 'store = "perform, drop -> M"', "dirty bytes are dropped"),
+    ("si", 'ACK = "acknowledged"', 'ACK = "! never"', "an impossible entry of an L1"),
+    ("vi", 'WRITE = "merge, ACK -> V"', 'WRITE = "! never"', "an impossible entry of the home"),
+]
+
+
+@pytest.mark.parametrize(("name", "old", "new", "what"), WRONG)
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_the_search_by_numbers_finds_what_is_wrong(name, old, new, what, symmetric):
+    some = ("load", "store", "store_glc") if name == "nmoesi" else ("load", "store")
+    table = broken(name, old, new)
+    with pytest.raises(Wrong, match=what) as fast:
+        search_runner.search(table, 2, 1, 2, operations=some, symmetric=symmetric)
+    with pytest.raises(Wrong) as slow:
+        search(table, 2, 1, 2, operations=some)
+    assert len(str(fast.value).split("\n")) == len(str(slow.value).split("\n"))
+
+
+def test_the_way_to_what_is_wrong_can_be_gone():
+    """Names of L1s are those of the beginning, whatever names its states have."""
+    table = broken("nmoesi", 'INV = "DOWN_ACK, drop -> IM_D"', 'INV = "stall"')
+    some = ("load", "store_glc")
+    with pytest.raises(Wrong) as caught:
+        search_runner.search(table, 2, 1, 2, operations=some)
+    machine = Machine(table, 2, 1)
+    for line in str(caught.value).split("\n")[1:]:
+        words = line.split()
+        if words[0] == "L1" and words[2] in some:
+            machine.begin(int(words[1]), words[2], int(words[3], 2), 1)
+        elif line.endswith("looks again"):
+            machine.retry(int(words[1]))
+        elif words[0] == "L1":
+            assert machine.internal(int(words[1]), words[2])
+        elif line == "home evict":
+            assert machine.evict()
+        else:
+            wanted = words[0], int(words[2]), int(words[4])
+            (k, *_) = [k for k, m in enumerate(machine.network) if m[:3] == wanted]
+            assert machine.arrive(k, no_mshr=line.endswith("no MSHR"))
+    assert machine.network
+    assert not any(machine.clone().arrive(k) for k in machine.arriving())

@@ -72,6 +72,23 @@ def next_ready(cache, s):
 
 
 @inline
+def at(cache, s, k):
+    """The ``k``-th request of the queue, 0 the oldest."""
+    return cache.queue[s, (cache.caches[s].queue_head + k) % cache.spec[0].queue]
+
+
+@inline
+def take_out(cache, s, k):
+    """Take away the ``k``-th request of the queue, which was sent before older ones."""
+    state = cache.caches[s]
+    room = cache.spec[0].queue
+    for n in range(k, state.queue_count - 1):
+        place = state.queue_head + n
+        cache.queue[s, place % room] = cache.queue[s, (place + 1) % room]
+    state.queue_count -= 1
+
+
+@inline
 def drop(cache, s, refused):
     """Take away the request that was sent: of those that were refused, or of the queue."""
     state = cache.caches[s]

@@ -86,6 +86,7 @@ def sm_spec(gpu: GPU, policy: int, attributes: bool = False) -> Records:
     s.atomic_result = round(state.SUBCYCLES * port.atomic_result_interval)
     s.fill_cycles = FILL_CYCLES
     s.nack_retry, s.nack_spread = gpu.l2.nack_retry, gpu.l2.nack_spread
+    s.overtakes = gpu.interconnect.order == "partition"
     s.slices_per_channel = gpu.l2.slices_per_channel
     s.warp_interval = round(state.THOUSAND * gpu.launch.warp_interval)
     copy_fields(s, gpu.cu)

@@ -1,6 +1,6 @@
 """The SM's two ports at the crossbar: requests out, one flit a crossbar cycle, and replies in."""
 
-from lockstep._jit import inline, popcount
+from lockstep._jit import inline, jit, popcount
 from lockstep.model import link as links
 from lockstep.model import witness
 from lockstep.model.cache import l1, l1_prefetch, miss_queue, mshr_file
@@ -52,10 +52,28 @@ def inject(c, requests, s, now):
     if not pages.may_go(c.slices, c.control.asks[s], address_of(c, request.line), now):
         return False
     if not links.can_send(requests, s, owner // c.spec[0].slices_per_channel):
-        return False
+        return c.spec[0].overtakes != 0 and not refused and overtake(c, requests, s, now)
     post(c, requests, s, request, owner, now)
     miss_queue.drop(c.l1, s, refused)
     return True
+
+
+@jit
+def overtake(c, requests, s, now):
+    """Send the oldest request whose partition has a credit, before older ones to others.
+
+    The first such request is the oldest to its partition, so that lines keep their order.
+    """
+    for k in range(1, c.l1.caches[s].queue_count):
+        request = miss_queue.at(c.l1, s, k)
+        if request.ready_at > now or not paging.is_here(c, request.line):
+            return False
+        owner = owner_of(c, request.line)
+        if links.can_send(requests, s, owner // c.spec[0].slices_per_channel):
+            post(c, requests, s, request, owner, now)
+            miss_queue.take_out(c.l1, s, k)
+            return True
+    return False
 
 
 @inline
@@ -247,6 +265,9 @@ def next_event(c, replies, s, now, end):
         at = max(at, sm.inject_free // SUBCYCLES, now + 1)
         if sm.no_credit == now:
             at = end
+            if c.spec[0].overtakes and c.l1.caches[s].queue_count > 0:
+                last = miss_queue.at(c.l1, s, c.l1.caches[s].queue_count - 1)
+                at = min(at, last.ready_at) if last.ready_at > now else at
     if c.l1.prefetch.spec[0].on and c.l1.prefetch.queues[s].count > 0:
         blocked = c.l1.prefetch.queues[s].blocked == now
         at = min(at, end if blocked else max(sm.inject_free // SUBCYCLES, now + 1))

@@ -60,6 +60,7 @@ SPEC = np.dtype(
         "atomic_result",  # ... that the result of a lane on a word takes
         "fill_cycles",  # reply taken from the port until a dependent instruction may issue
         "nack_retry", "nack_spread", "slices_per_channel",
+        "overtakes",  # 1: a request whose partition gives no credit holds up no others
         "warp_interval",  # thousandths of a cycle
         "fetch_bytes",
         "line_pieces",  # of fetch_bytes, in a line of the instruction cache; 1 = it is by line
