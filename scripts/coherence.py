@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from coherence_twin import numbers, runner, search_runner, timed
 from coherence_twin.litmus import shows
 from coherence_twin.litmus_tests import TESTS
-from coherence_twin.scope_tests import TIMED
+from coherence_twin.scope_tests import TIMED, verdict
 from coherence_twin.search import coverage, search
 from lockstep.model.coherence.library import load, names
 from lockstep.model.coherence.table import Protocol
@@ -87,15 +87,16 @@ def try_litmus(protocol: Protocol, arguments: argparse.Namespace) -> bool:
     good = True
     first, end = arguments.seed, arguments.seed + arguments.seeds
     for test in TIMED if arguments.timed else TESTS:
-        if test.protocol == protocol.name:
+        if test.protocol == protocol.name and (arguments.test or "") in test.name:
             if arguments.timed:
-                count = timed.count(test, range(first, end))
+                count = timed.count(test, range(first, end), stress=arguments.stress)
             else:
                 count = sum(shows(protocol, test, seed) for seed in range(first, end))
-            right = (count > 0) == (test.verdict == "seen")
+            wanted = verdict(test, arguments.timed and arguments.stress)
+            right = (count > 0) == (wanted == "seen")
             good &= right
             mark = "" if right else "  WRONG"
-            print(f"{test.protocol:7}{test.name:28}{test.verdict:10}{count:6}{mark}", flush=True)
+            print(f"{test.protocol:7}{test.name:28}{wanted:10}{count:6}{mark}", flush=True)
     return good
 
 
@@ -112,6 +113,10 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--timed", action="store_true", help="litmus: in the model of time")
+    parser.add_argument(
+        "--stress", action="store_true", help="... whose partitions are flooded, each on its own"
+    )
+    parser.add_argument("--test", help="litmus: those with this in their names")
     arguments = parser.parse_args()
     return (
         0

@@ -75,7 +75,9 @@ def encode(p, s, perm, row):
         | home[n.AWAITED] << 10
     )
     saved = home[n.SAVED] if home[n.HSTATE] >= p.stable else -1  # else nobody looks at it again
-    row[l1s + 1] = sharers | (renamed(perm, home[n.OWNER]) + 1) << 4 | (renamed(perm, saved) + 1) << 8
+    row[l1s + 1] = (
+        sharers | (renamed(perm, home[n.OWNER]) + 1) << 4 | (renamed(perm, saved) + 1) << 8
+    )
     row[l1s + 2] = count | deferred << 8
     first = l1s + 3
     for k in range(count):

@@ -13,17 +13,35 @@ import numpy as np
 from numba import njit
 
 from coherence_twin import numbers as n
-from coherence_twin.l1_runner import at_l1, l1_event
-from coherence_twin.packed import SIZES, WIDTH, decode, encode
-from coherence_twin.runner import behind, deliver
 from coherence_twin.home_runner import at_home
+from coherence_twin.l1_runner import at_l1, l1_event
+from coherence_twin.packed import L1S, SIZES, WIDTH, decode, encode
+from coherence_twin.runner import behind, deliver
 from coherence_twin.search import OPERATIONS, Outcome, Wrong
+from coherence_twin.state_table import (
+    EDGES,
+    FROM,
+    LABEL,
+    NEXT,
+    STATES,
+    STEPS,
+    WRONG,
+    WRONG_CODE,
+    WRONG_FROM,
+    WRONG_LABEL,
+    Table,
+    empty,
+    find,
+    hashed,
+    reach,
+    with_room,
+)
 from lockstep.model.coherence.table import Protocol
 from lockstep.model.coherence.vocabulary import OPERATIONS as KINDS
 
-A_TIME = 4096
+A_TIME = 1024
 """States between looks at whether tables have room."""
-MOST = 200
+MOST = 160
 """Steps from a state, at most."""
 BEGIN, AGAIN, INTERNAL, HOME_EVICTS, ARRIVE, NO_MSHR = range(6)
 TWO_WRITERS, UNKNOWN, NOT_INCLUDED, DOES_NOT_WAIT = range(len(n.FAILURES), len(n.FAILURES) + 4)
@@ -34,8 +52,6 @@ FAILURES = (
     "an L1 has what the L2 has not",
     "an operation does not wait for a line in transition",
 )
-FROM, LABEL = 0, 1
-STATES, STEPS, EDGES, WRONG, WRONG_FROM, WRONG_LABEL, WRONG_CODE, NEXT = range(8)
 
 
 class Rules(NamedTuple):
@@ -48,60 +64,7 @@ class Rules(NamedTuple):
     far: int
     exclusive: bool  # whether a state of an L1 says that no other has the line
     l1_stable: int
-
-
-class Table(NamedTuple):
-    """States by their hashes. All grow but ``count``."""
-
-    hashes: np.ndarray  # [slot, 2]; 0, 0: free
-    number: np.ndarray  # of the state in a slot
-    came: np.ndarray  # [state, (FROM, LABEL)]
-    first: np.ndarray  # of the edges of a state
-    edges: np.ndarray  # states that follow without anything new
-    quiet: np.ndarray  # whether nothing is under way, and nobody waits
-    rows: np.ndarray  # of the states that were found in this round
-    count: np.ndarray  # STATES to NEXT
-
-
-@njit(nogil=True)
-def mix(z):
-    """The finalizer of SplitMix64."""
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-@njit(nogil=True)
-def hashed(row, used):
-    """Two words of 64 bits, not both 0."""
-    one, other = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
-    for k in range(0, used, 4):
-        word = np.uint64(0)
-        for b in range(4):
-            word = word << np.uint64(16) | np.uint64(row[k + b])
-        one = mix(one ^ word)
-        other = mix(other + word * np.uint64(0xA24BAED4963EE407))
-    return one, other | np.uint64(1)
-
-
-@njit(nogil=True)
-def find(hashes, one, other):
-    """The slot of a hash, or the free one where it belongs."""
-    last = np.uint64(len(hashes) - 1)
-    slot = one & last
-    while hashes[slot, 1] != 0 and (hashes[slot, 0] != one or hashes[slot, 1] != other):
-        slot = (slot + np.uint64(1)) & last
-    return np.int64(slot)
-
-
-@njit(nogil=True)
-def rehash(old, number, hashes, numbers):
-    """Bring all to a larger table."""
-    for k in range(len(old)):
-        if old[k, 1] != 0:
-            slot = find(hashes, old[k, 0], old[k, 1])
-            hashes[slot, 0], hashes[slot, 1] = old[k, 0], old[k, 1]
-            numbers[slot] = number[k]
+    size: int  # bytes of the line
 
 
 @njit(nogil=True)
@@ -273,52 +236,6 @@ def expand(p, s, r, t, rows, number):
     t.first[number + len(rows)] = t.count[EDGES]
 
 
-@njit(nogil=True)
-def reach(first, edges, good, states):
-    """Mark in ``good`` the states from which a good one follows; the first that is not, or -1."""
-    changed = True
-    while changed:
-        changed = False
-        for turn in range(2):
-            for k in range(states):
-                state = k if turn else states - 1 - k
-                if not good[state]:
-                    for e in range(first[state], first[state + 1]):
-                        if good[edges[e]]:
-                            good[state] = True
-                            changed = True
-                            break
-    for state in range(states):
-        if not good[state]:
-            return state
-    return -1
-
-
-def grown(array: np.ndarray, count: int) -> np.ndarray:
-    """The array, or a longer one with what it has, if it has no room for so many."""
-    if count <= len(array):
-        return array
-    length = max(count, len(array) + len(array) // 2)
-    longer = np.zeros((length, *array.shape[1:]), array.dtype)
-    longer[: len(array)] = array
-    return longer
-
-
-def with_room(t: Table, states: int) -> Table:
-    """A table that has room for so many states more."""
-    count = int(t.count[STATES]) + states
-    hashes, number = t.hashes, t.number
-    if 3 * count > 2 * len(hashes):
-        hashes = np.zeros((2 * len(hashes), 2), np.uint64)
-        number = np.zeros(len(hashes), np.uint32)
-        rehash(t.hashes, t.number, hashes, number)
-    return Table(
-        hashes, number, grown(t.came, count), grown(t.first, count + 1),
-        grown(t.edges, int(t.count[EDGES]) + states), grown(t.quiet, count),
-        grown(t.rows, int(t.count[NEXT]) + states), t.count,
-    )  # fmt: skip
-
-
 def rules(
     protocol: Protocol, l1s: int, size: int, in_flight: int, operations, far: bool, symmetric: bool
 ) -> Rules:
@@ -336,6 +253,7 @@ def rules(
         np.array(kinds, np.int64).reshape(-1, 2), np.array(others, np.int64), np.array(perms),
         in_flight, n.FAR if far else 0, bool(n.program(protocol).exclusive.any()),
         len(protocol.l1.stable),
+        size,
     )  # fmt: skip
 
 
@@ -353,14 +271,10 @@ def search(
 
     ``tell`` hears after each round how many states are known, and how many wait for their turn.
     """
-    assert size <= SIZES
+    assert size <= SIZES and l1s <= L1S
     r = rules(protocol, l1s, size, in_flight, operations, far, symmetric)
     p, s = n.program(protocol), n.state(protocol, l1s, size, 1)
-    t = Table(
-        np.zeros((1 << 16, 2), np.uint64), np.zeros(1 << 16, np.uint32),
-        np.zeros((1, 2), np.uint32), np.zeros(2, np.int64), np.zeros(1, np.uint32),
-        np.zeros(1, np.bool_), np.zeros((1, WIDTH), np.uint16), np.zeros(8, np.int64),
-    )  # fmt: skip
+    t = empty()
     scratch = np.zeros((2, WIDTH), np.uint16)
     t = with_room(t, 1)
     enter(p, s, r, t, 0, 0, *scratch)
@@ -370,7 +284,7 @@ def search(
         t.count[NEXT] = 0
         for begin in range(0, len(frontier), A_TIME):
             some = frontier[begin : begin + A_TIME]
-            t = with_room(t, len(some) * MOST // 4)
+            t = with_room(t, len(some) * MOST)
             expand(p, s, r, t, some, done)
             if t.count[WRONG]:
                 raise Wrong(_told(protocol, r, t))
@@ -400,8 +314,8 @@ def _told(protocol: Protocol, r: Rules, t: Table, what: str = "") -> str:
     while number:
         way.append(int(t.came[number, LABEL]))
         number = int(t.came[number, FROM])
-    p, s = n.program(protocol), n.state(protocol, len(r.perms[0]), 1 if r.kinds[:, 1].max() < 3 else 2, 1)
-    row, other = np.zeros((2, WIDTH), np.uint16)
+    p, s = n.program(protocol), n.state(protocol, len(r.perms[0]), r.size, 1)
+    row = np.zeros(WIDTH, np.uint16)
     found = np.zeros(len(s.current), np.int64)
     real = np.arange(len(s.l1))  # the number that an L1 had at the beginning
     lines = [what or FAILURES[t.count[WRONG_CODE]]]

@@ -9,20 +9,17 @@ and got.
 
 import random
 from collections import defaultdict, deque
-from typing import NamedTuple
 from unittest import mock
 
 import numpy as np
 
 from coherence_twin.litmus import Litmus
+from coherence_twin.timed_warps import ALL, Effect, Warp, idle
 from lockstep import engine
 from lockstep.engine import machine, ranks
-from lockstep.execution.ptx import classes
 from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
-from lockstep.isa.instruction import OpClass, Space, blank
-from lockstep.isa.ptx.syntax import Instruction, Position
-from lockstep.isa.sass.opcodes import decode
+from lockstep.isa.instruction import OpClass, blank
 from lockstep.model import witness
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_WRITE
 from lockstep.workload import ADDRESS, RUN, WARP, Code, Cta, Kernel, Workload
@@ -30,15 +27,12 @@ from lockstep.workload import ADDRESS, RUN, WARP, Code, Cta, Kernel, Workload
 BASE, LINE = 1 << 24, 128
 PLACES = 64  # lines that an instance has for itself
 BESIDE = 1 << 22  # where warps that only keep caches busy read and write
-FIRST_REGISTER, OTHER_REGISTER = 8, 4
-ONE, ALL = np.int64(1), np.int64((1 << 32) - 1)  # lanes of warps of a test, and of those beside
+OTHER_REGISTER = 4
 HOT = 64  # bytes from a location to what others use of its line: another sector
 SECTOR = 1  # of a line, in which its location is
 ROOM = 1 << 16  # notes of an SM
 A_RUN = 200  # instances that one simulation runs
 TOGETHER, SMS = 4, 4  # ... that one kernel runs, and SMs that each of them has
-VOLTA = 70
-ACCESSES = ("LDG", "STG", "ATOMG", "RED")
 
 
 def gpu(seed: int, protocol: str = "vi", **changes) -> GPU:
@@ -63,82 +57,10 @@ def gpu(seed: int, protocol: str = "vi", **changes) -> GPU:
     )
 
 
-def classed(opcode: str) -> tuple[OpClass, int]:
-    """Class and policy of an opcode of machine code (in capitals), or of PTX."""
-    base, *words = opcode.split(".")
-    if base.isupper():
-        meaning = decode(opcode, VOLTA, base in ACCESSES)
-        return meaning.op, int(meaning.cache)
-    if base == "bar":
-        return OpClass.BARRIER, 0
-    if base in ("ld", "st"):
-        if words and words[0] not in ("acquire", "release", "volatile"):
-            words.insert(0, "relaxed")
-        words += ["global", "u32"]
-    elif base == "atom":
-        words += ["global", "exch", "b32"]
-    elif base == "fence" and len(words) == 1:
-        words.insert(0, "sc")
-    i = Instruction(base, tuple(words), (), Position(0, 0))
-    return classes.class_of(i), classes.policy_of(i)
-
-
-class Effect(NamedTuple):
-    """What an instruction of a test writes, and the register that it reads into, if any."""
-
-    value: int
-    found: str
-
-
-class Warp:
-    """What a warp executes; ``effects``: of its instructions, those that are the test's."""
-
-    def __init__(self):
-        self.records, self.addresses, self.mask = [], [], ONE
-        self.effects: dict[int, Effect] = {}
-
-    def add(self, op, address=None, writes=0, reads=0, **fields) -> int:
-        """Append an instruction; its place. ``writes`` and ``reads`` are registers; 0 = none."""
-        fields["op"] = op
-        if address is not None:
-            fields["width"], fields["space"] = 4, Space.GLOBAL
-            self.addresses.append(address)
-        if writes:
-            fields |= {"destinations": 1, "destination": (writes,), "destination_count": (1,)}
-        if reads:
-            fields |= {"sources": 1, "source": (reads,), "source_count": (1,)}
-        self.records.append(fields)
-        return len(self.records) - 1
-
-    def needs(self, register: int) -> None:
-        """What follows waits for a register."""
-        self.add(OpClass.INT32, reads=register)
-
-    def pause(self, lot: random.Random, most: int) -> None:
-        """Wait for up to so many nanoseconds."""
-        if n := lot.randrange(most):
-            self.add(OpClass.SLEEP, immediate=n)
-
-    def perform(self, text: str, places: dict[str, int], registers: dict[str, int]) -> None:
-        """One line of a test."""
-        if text.startswith("need"):
-            self.needs(registers[text.split()[1]])
-            return
-        opcode, *rest = text.split()
-        op, cache = classed(opcode)
-        if not rest:
-            self.add(op, cache=cache)
-            return
-        value, found = (0, rest[1]) if op == OpClass.LOAD else (int(rest[1]), "".join(rest[2:]))
-        writes = registers.setdefault(found, FIRST_REGISTER + len(registers)) if found else 0
-        n = self.add(op, places[rest[0]], writes, cache=cache)
-        self.effects[n] = Effect(value, found)
-
-
 class Instance:
     """An instance of a test, with all that is random drawn by its seed."""
 
-    def __init__(self, test: Litmus, seed: int, number: int):
+    def __init__(self, test: Litmus, seed: int, number: int, stress: bool = False):
         lot = random.Random(f"{test.name} {seed}")
         first = BASE + number * PLACES * LINE
         names = sorted({w for _, t in test.threads for w in t.split() if w in "xyz"})
@@ -159,6 +81,8 @@ class Instance:
             lot.shuffle(warps)
         if not any("bar" in text.replace("membar", "") for _, text in test.threads):
             self._crowd(lot)  # a barrier would wait for those
+            if stress:
+                self._stress(lot)
         for warps in self.ctas.values():
             for warp in warps:
                 warp.add(OpClass.EXIT)
@@ -193,6 +117,23 @@ class Instance:
                     warp.pause(lot, 20 if busy else 60)
                 warps.append(warp)
 
+    def _stress(self, lot: random.Random) -> None:
+        """Each SM of the test has warps that flood the partition of one location, or of another.
+
+        So a store of the SM waits for a credit there, while its loads go elsewhere: as stress of
+        one part of memory does on GPUs (Sorensen and Donaldson, PLDI 2016).
+        """
+        places = list(self.places.values())
+        for warps in self.ctas.values():
+            for _ in range(lot.choice((1, 2, 3))):
+                warp = Warp()
+                hot, warp.mask = lot.choice(places) + HOT, ALL
+                op = lot.choice((OpClass.REDUCTION, OpClass.REDUCTION, OpClass.STORE))
+                warp.pause(lot, lot.choice((20, 300)))
+                for _ in range(lot.randrange(8, 40)):
+                    warp.add(op, hot)
+                warps.append(warp)
+
     def needs(self, code: list[dict], first: int, most: int) -> list[tuple[list, list, list]]:
         """Warps, runs and addresses of each CTA, of ``most`` warps; their code is appended.
 
@@ -220,13 +161,6 @@ class Instance:
         cta = who >> witness.CODE_BITS >> witness.WARP_BITS
         start, of = self.starts[cta, warp]
         return of.effects.get(code - start)
-
-
-def idle() -> Warp:
-    """A warp that ends at once."""
-    warp = Warp()
-    warp.add(OpClass.EXIT)
-    return warp
 
 
 def records_of(code: list[dict]) -> np.ndarray:
@@ -373,10 +307,16 @@ class Replay:
                     awaits[tag] = n, effect.found
 
 
-def outcomes(test: Litmus, seeds: range, protocol: str = "vi", **changes) -> list[dict[str, int]]:
+STRESS = {"interconnect__order": "partition", "interconnect__buffer": 2, "dram__channels": 4}
+"""A crossbar on which requests of an SM to one partition pass those to another, soon."""
+
+
+def outcomes(
+    test: Litmus, seeds: range, protocol: str = "vi", stress: bool = False, **changes
+) -> list[dict[str, int]]:
     """Registers and locations at the end of an instance for each seed, on one GPU."""
-    instances = [Instance(test, seed, k) for k, seed in enumerate(seeds)]
-    on = gpu(seeds.start, protocol, **changes)
+    instances = [Instance(test, seed, k, stress) for k, seed in enumerate(seeds)]
+    on = gpu(seeds.start, protocol, **(STRESS if stress else {}) | changes)
     return Replay(instances, run(instances, on)).values
 
 
@@ -386,7 +326,7 @@ def shows(test: Litmus, values: dict[str, int]) -> bool:
     return all(values[name] == int(value) for name, value in wanted)
 
 
-def count(test: Litmus, seeds: range, protocol: str = "vi") -> int:
+def count(test: Litmus, seeds: range, protocol: str = "vi", stress: bool = False) -> int:
     """How many seeds show the outcome of a test."""
     runs = [seeds[k : k + A_RUN] for k in range(0, len(seeds), A_RUN)]
-    return sum(shows(test, v) for some in runs for v in outcomes(test, some, protocol))
+    return sum(shows(test, v) for some in runs for v in outcomes(test, some, protocol, stress))

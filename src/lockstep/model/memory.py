@@ -297,8 +297,8 @@ def _spec(gpu: GPU, requests: Link, hit_cycles: int) -> Records:
     s.reply_header = header_time(gpu, SUBTICKS)
     s.far_cycles = l2.far_latency
     data_port.fill_in(spec, gpu)
-    # Under scopes one slice orders all requests for a line: nobody has a copy, and no read joins one
-    # that was carried out before an older request of its own SM, or before another SM's write.
+    # Under scopes the home orders all requests for a line: there are no copies, and no read joins
+    # one that was carried out before an older request of its own SM, or another SM's write.
     s.near_reads = l2.side_reads == "near" and not gpu.coherence.scoped
     s.wide_writes = s.near_reads and l2.side_writes == "both"
     s.neighbours = 1 if gpu.coherence.scoped else l2.neighbours

@@ -3,7 +3,7 @@
 import pytest
 
 from coherence_twin import timed
-from coherence_twin.scope_tests import TIMED
+from coherence_twin.scope_tests import TIMED, UNDER_STRESS, verdict
 
 SEEDS = range(40)
 RARE = ("IRIW weak", "IRIW fences cta", "WRC weak", "WRC cta")
@@ -29,3 +29,43 @@ def test_what_is_weak_is_seen(name):
 def test_without_scopes_it_is(name):
     """So the tests can tell."""
     assert timed.count(BY_NAME[name], range(500), "none") > 0
+
+
+STRICT = (
+    "CoRR mixed", "CoWR", "CoRW2", "MP gpu", "MP cta, one SM", "SB fences gpu", "IRIW fences",
+    "2+2W fences", "WRC", "ISA2 through one SM",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNDER_STRESS)
+def test_under_stress_stores_are_passed_by_what_goes_elsewhere(name):
+    test = BY_NAME[name]
+    assert test.verdict == "unseen" and verdict(test, stress=True) == "seen"
+    assert timed.count(test, range(1000), stress=True) > 0
+
+
+@pytest.mark.parametrize("name", STRICT)
+def test_under_stress_what_is_forbidden_is_never_seen(name):
+    assert timed.count(BY_NAME[name], SEEDS, stress=True) == 0
+
+
+SIDES = {
+    "l2__sides": 2,
+    "l2__side_reads": "near",
+    "l2__side_writes": "both",
+    "l2__neighbours": 2,
+    "l2__far_latency": 40,
+}
+
+
+@pytest.mark.parametrize("name", STRICT)
+def test_two_sides_have_one_home_for_a_line(name):
+    values = timed.outcomes(BY_NAME[name], SEEDS, dram__channels=2, **SIDES)
+    assert not any(timed.shows(BY_NAME[name], v) for v in values)
+
+
+def test_sides_with_copies_are_seen_without_scopes():
+    """So the tests above can tell."""
+    some = (BY_NAME["MP acquire alone"], BY_NAME["CoRR mixed"], BY_NAME["MP gpu"])
+    values = [(test, v) for test in some for v in timed.outcomes(test, SEEDS, "none", **SIDES)]
+    assert any(timed.shows(test, v) for test, v in values)

@@ -109,6 +109,28 @@ def test_a_slow_port_keeps_time_in_fractions_of_a_cycle(ports):
     assert sent == [0, 1, 3, 4, 6], "one in one and a half cycles"
 
 
+def test_a_request_without_a_credit_may_hold_up_those_to_its_partition_alone(ports):
+    p = ports(dram__channels=2, interconnect__buffer=2, interconnect__order="partition")
+    near, far = 0, 4
+    for line in (near, near, near, far, near + 1, far + 1):
+        p.want(line)
+    sent = [p.tick(t) for t in range(5)]
+    assert sent == [[near], [near], [far], [far + 1], []], "those to a partition keep their order"
+    assert p.c.l1.caches[0].queue_count == 2
+    assert [int(miss_queue.at(p.c.l1, 0, k).line) for k in range(2)] == [near, near + 1]
+    assert port.next_event(p.c, p.replies, 0, 4, LATENCY) == LATENCY
+
+
+def test_one_that_comes_behind_a_request_without_a_credit_is_not_slept_through(ports):
+    p = ports(dram__channels=2, interconnect__buffer=1, interconnect__order="partition")
+    p.want(0)
+    p.want(0)
+    assert [p.tick(t) for t in range(2)] == [[0], []]
+    p.want(4, now=1)
+    assert port.next_event(p.c, p.replies, 0, 1, LATENCY) == 2
+    assert p.tick(2) == [4]
+
+
 def test_each_partition_gives_credits_of_its_own(ports):
     p = ports(dram__channels=2, interconnect__buffer=2)
     near, far = 0, 4  # lines of 128 bytes in slices of 256; two slices a channel
