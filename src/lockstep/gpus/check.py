@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from lockstep.errors import SpecError, suggestion
+from lockstep.gpus.check_coherence import coherence_problems
 from lockstep.gpus.check_modules import module_problems
 from lockstep.gpus.fields import accept, flatten
 from lockstep.gpus.memory import L2
@@ -19,9 +20,6 @@ from lockstep.isa.sass.opcodes import is_known
 MAX_SECTORS = 8  # sectors of a line that a request can name
 WAVEFRONT = 64  # work-items of a CU's wavefront
 LONGEST_LOAD = 64  # bytes that a scalar load brings, so that it touches two lines at most
-COHERENT_LINE = 64  # bytes: a bit each in a mask
-MESSAGES_OF_A_MISS = 2
-MOST_SHARERS = 63  # L1s that a directory entry has a bit for
 MOST_WARPS = 63  # of a sub-core: bits of a mask
 GCN = ("v_", "s_", "ds_", "buffer_", "tbuffer_", "image_")  # what its mnemonics begin with
 _TIMING = re.compile(r"n[A-Z][A-Za-z0-9]{0,15}", re.ASCII)
@@ -309,56 +307,6 @@ def _cu(gpu: GPU) -> Iterator[str]:
         )
 
 
-def _expected(gpu: GPU, fields: tuple[tuple[str, object, object], ...]) -> Iterator[str]:
-    """What a coherence protocol does not allow, of (path, value, the only one that it knows)."""
-    for path, value, expected in fields:
-        if value != expected:
-            because = f"because coherence.protocol is {gpu.coherence.protocol}"
-            yield f"{path} = {value}: expected {expected}, {because}"
-
-
-def _scopes(gpu: GPU) -> Iterator[str]:
-    """Reads of an SM to a slice must not be overtaken, nor answered with what is elsewhere."""
-    if gpu.coherence.scoped:
-        yield from _expected(
-            gpu,
-            (
-                ("core", gpu.core, "sm"),
-                ("l1.allocate", gpu.l1.allocate, "fill"),
-                ("l1.waiting", gpu.l1.waiting, 0),
-                ("l1.prefetcher", gpu.l1.prefetcher, "none"),
-                ("l2.mshr_full", gpu.l2.mshr_full, "stall"),
-            ),
-        )
-
-
-def _coherence(gpu: GPU) -> Iterator[str]:
-    protocol = gpu.coherence.table
-    if protocol == "none":
-        return
-    because = f"because coherence.protocol is {protocol}"
-    fields = (
-        ("core", gpu.core, "cu"),
-        ("l1.line_bytes", gpu.l1.line_bytes, COHERENT_LINE),
-        ("l1.sector_bytes", gpu.l1.sector_bytes, COHERENT_LINE),
-        ("l1.cache_global", gpu.l1.cache_global, True),
-        ("l1.waiting", gpu.l1.waiting, 0),
-        ("l1.prefetcher", gpu.l1.prefetcher, "none"),
-        ("l2.prefetcher", gpu.l2.prefetcher, "none"),
-        ("l2.sides", gpu.l2.sides, 1),
-        ("l2.neighbours", gpu.l2.neighbours, 1),
-        ("interconnect.order", gpu.interconnect.order, "sm"),
-    )
-    yield from _expected(gpu, fields)
-    if gpu.l1.miss_queue < MESSAGES_OF_A_MISS:
-        yield (
-            f"l1.miss_queue = {gpu.l1.miss_queue}: expected at least {MESSAGES_OF_A_MISS}, "
-            f"{because}: a miss may send a line away"
-        )
-    if gpu.sm.count > MOST_SHARERS:
-        yield f"sm.count = {gpu.sm.count}: expected at most {MOST_SHARERS}, {because}"
-
-
 def _vmu(gpu: GPU) -> Iterator[str]:
     vmu = gpu.vmu
     alone = {"vmu.join": "coalesce", "vmu.phases": 1, "vmu.order": "line"}
@@ -396,8 +344,7 @@ RULES = (
     _l2,
     _latencies,
     _dram,
-    _scopes,
-    _coherence,
+    coherence_problems,
     _sizes,
     _host,
     module_problems,

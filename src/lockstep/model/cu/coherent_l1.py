@@ -9,7 +9,8 @@ from lockstep.model.core.done import instruction_of, note
 from lockstep.model.core.state import DONE_ACKNOWLEDGED
 from lockstep.model.link import KIND_ATOMIC, KIND_REDUCTION, KIND_WRITE
 
-BYPASS = int(CachePolicy.BYPASS_L1 | CachePolicy.VOLATILE)
+BYPASS = int(CachePolicy.BYPASS_L1 | CachePolicy.VOLATILE | CachePolicy.STREAMING)
+"""GLC, and SLC as GLC: it goes past the L1, but not past the L2."""
 
 
 @inline
