@@ -27,6 +27,6 @@ def main(description, run, binary, size, unit):
                 check.verify()
                 print(f"{check.name}: right")
             if chosen.timing:
-                print(lockstep.summary(device.result()))
+                print(lockstep.summary(device.result))
     except lockstep.LockstepError as error:
         parser.exit(1, f"{parser.prog}: {error}\n")
