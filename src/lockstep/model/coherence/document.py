@@ -41,9 +41,9 @@ assert gpu.coherence.protocol == "nmoesi"
 ```
 
 `python scripts/coherence.py search` tries all orders of events with two L1s, one line and six
-messages under way (states that differ in the names of the L1s alone are one), `random` takes random
-steps with up to four L1s and lines of up to 64 bytes, and `litmus` runs litmus tests, with `--timed`
-those of scopes through the model of time.
+messages under way (states that differ in the names of the L1s alone are one), `random` takes
+random steps with up to four L1s and lines of up to 64 bytes, and `litmus` runs litmus tests, with
+`--timed` those of scopes through the model of time.
 What it found is in [DEVIATIONS](../DEVIATIONS.md#coherence-protocols).
 
 In the tables below, an operation or message is the first event listed for it whose conditions all
