@@ -5,12 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import lockstep
 import wavefront_programs
-from lockstep.engine.groups import edges, split
-from lockstep.engine.part import parts
+from lockstep.engine.groups import share_out
+from lockstep.engine.part import owners
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.gpus import library
 from lockstep.metrics import registry
@@ -140,12 +141,11 @@ def test_warps_of_32_do_not_run_on_compute_units():
 
 def test_neighbours_are_never_parted():
     starts = [0, 4, 7]
-    assert list(edges(0, 10, starts)) == [0, 4, 7, 10]
-    assert split(0, 10, 2, starts) == [(0, 4), (4, 10)]
-    assert split(0, 10, 4, starts) == [(0, 4), (4, 7), (7, 10), (10, 10)]
-    assert [p.tolist()[0] for p in parts("G", [10, 4], 2, starts)] == [[0, 4], [4, 10]]
+    in_turn = [0, 0, 0, 0, 1, 1, 1, 0, 0, 0]
+    assert share_out(np.arange(10), 2, starts, turns=True).tolist() == in_turn
+    assert owners("G", [10, 4], 2, starts)[0].tolist() == in_turn
     with pytest.raises(LockstepError, match="expected 1 to 3"):
-        parts("G", [10, 4], 4, starts)
+        owners("G", [10, 4], 4, starts)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lockstep._jit import Context, jit, phase, phases
-from lockstep.engine.groups import Group, Wire, ends, split
+from lockstep.engine.groups import Group, Wire, ends, in_rows, share_out
 from lockstep.engine.threads import Threads
 from lockstep.engine.windows import BARRIER, VERDICT, Team, run_windows
 from lockstep.model import control, link
@@ -18,16 +18,32 @@ from lockstep.model.records import records
 
 WINDOW = 10
 SIZES = 5, 3, 4
+MOST = 8  # shards that any group may have
 TOKENS = 12
 END = 40 * WINDOW
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 7])
-def test_a_split_is_complete_and_has_empty_blocks_at_its_end(count):
-    cuts = split(2, 6, count)
-    assert len(cuts) == count
-    assert [s for first, last in cuts for s in range(first, last)] == [2, 3, 4, 5]
-    assert all(cut == (6, 6) for cut in cuts[4:])
+SHARDS = np.array([2, 3, 5, 6, 9])
+
+
+def test_shards_are_shared_out_in_blocks_or_by_turns():
+    assert share_out(SHARDS, 2).tolist() == [0, 0, 1, 1, 1]
+    assert share_out(SHARDS, 2, turns=True).tolist() == [0, 1, 0, 1, 0]
+    assert share_out(SHARDS, 7).tolist() == share_out(SHARDS, 7, turns=True).tolist()
+    assert share_out(SHARDS, 7).tolist() == [0, 1, 2, 3, 4], "the last ones have none"
+    assert share_out(SHARDS[:0], 2).tolist() == []
+
+
+def test_what_is_not_parted_has_one_owner():
+    starts = [0, 3, 6, 8]
+    assert share_out(SHARDS, 2, starts).tolist() == [0, 0, 0, 1, 1]
+    assert share_out(SHARDS, 2, starts, turns=True).tolist() == [0, 1, 1, 0, 1]
+
+
+def test_rows_are_as_long_as_shards_follow_each_other():
+    assert in_rows(SHARDS) == [(2, 4), (5, 7), (9, 10)]
+    assert in_rows(np.arange(4)) == [(0, 4)]
+    assert in_rows(SHARDS[:0]) == []
 
 
 class Relay(Context):
@@ -79,13 +95,19 @@ def run_ring(small, threads):
     groups, wires = ring()
     told = control.build(small())
     d = dispatch_state.build(small(), told)
-    cuts = np.array([split(0, group.shards, threads) for group in groups], np.int64)
+    owners = np.full((len(groups), MOST), -1)
+    for row, group in zip(owners, groups):
+        row[: group.shards] = share_out(np.arange(group.shards), threads, turns=group.shards > 3)
+    rows = np.zeros((threads, len(groups), MOST, 2), np.int64)
+    for k, g in np.ndindex(rows.shape[:2]):
+        mine = in_rows(np.flatnonzero(owners[g] == k))
+        rows[k, g, : len(mine)] = np.reshape(mine, (-1, 2))
     table = phases([(phase(g.run, (g.state.kind,), 4), g.state) for g in groups])
     team = Team(
         table,
-        np.ascontiguousarray(cuts.swapaxes(0, 1)),
+        rows,
+        owners,
         ends(wires),
-        np.zeros(2, np.int64),
         np.zeros(BARRIER, np.int64),
         np.zeros((2, threads), np.int64),
         records(1, VERDICT),
@@ -141,9 +163,9 @@ def test_a_link_may_join_a_group_with_itself(small):
     d = dispatch_state.build(small(), control.build(small()))
     team = Team(
         phases([(phase(relay, (state.kind,), 4), state)]),
-        np.array([[split(0, size, 1)[0]]], np.int64),
+        np.array([[[[0, size]]]]),
+        np.zeros((1, MOST), np.int64),
         ends(wires),
-        np.zeros(2, np.int64),
         np.zeros(BARRIER, np.int64),
         np.zeros((2, 1), np.int64),
         records(1, VERDICT),

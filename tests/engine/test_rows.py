@@ -5,7 +5,7 @@ import pytest
 
 from lockstep.engine.groups import MODULES, PARTITIONS, SMS
 from lockstep.engine.machine import Machine
-from lockstep.engine.part import parts
+from lockstep.engine.part import owners as owners_of_shards
 from lockstep.engine.rows import _ALIKE, ShardRows, rows_of
 
 
@@ -73,11 +73,12 @@ def test_what_prefetchers_know_has_rows(small):
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
 def test_each_part_gives_its_rows(axis, each, size):
     for group, shards in ((SMS, 5), (PARTITIONS, 3)):
-        cuts, shape = parts("a GPU", [5, 3], size), [2, 2]
+        owner, shape = owners_of_shards("a GPU", [5, 3], size)[group], [2, 2]
         shape[axis] = shards * each
-        owner = np.repeat(np.arange(size), [cut[group, 1] - cut[group, 0] for cut in cuts])
+        cuts = [np.flatnonzero(owner == k) for k in range(size)]
         arrays = [np.full(shape, k) for k in range(size)]
         rows = ShardRows(group, axis, each)
-        joined = rows.join([rows.of(array, cut) for array, cut in zip(arrays, cuts)])
+        pieces = [rows.of(array, cut) for array, cut in zip(arrays, cuts)]
+        joined = rows.join([p.reshape(-1).view(np.uint8) for p in pieces], cuts, arrays[0])
         assert joined.shape == tuple(shape)
         assert (np.moveaxis(joined, axis, 1) == np.repeat(owner, each)).all()

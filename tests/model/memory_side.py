@@ -10,6 +10,7 @@ from lockstep.model import contents, link, partition
 from lockstep.model.cache.prefetch import registry
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_WRITE, MESSAGE
 from lockstep.model.modules.pages import slice_of
+from model.owned import of_owner
 
 LATENCY = 5  # of either link, so the length of a window
 HIT = 20  # cycles
@@ -104,8 +105,8 @@ class MemorySide:
         number = int(self.requests.begun[0])
         for joined in (self.requests, self.answers):
             here, there = joined.credits.shape
-            link.deliver(joined, number, 0, there, start)
-            link.give_back(joined, number, 0, here)
+            link.deliver(joined, number, *of_owner(joined, 0, there), start)
+            link.give_back(joined, number, *of_owner(joined, 0, here))
         self.now = end
 
     def _take(self, source, cycle):

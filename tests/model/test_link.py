@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lockstep.model import link
+from model.owned import of_owner
 
 pytestmark = pytest.mark.plain
 
@@ -20,11 +21,11 @@ def window(joined, start, split=False):
     """
     number, (sources, destinations) = int(joined.begun[0]), joined.credits.shape
     for first, last in blocks(destinations, split):
-        link.deliver(joined, number, first, last, start)
+        link.deliver(joined, number, *of_owner(joined, first, last), start)
         for destination in range(first, last):
             link.open_inbox(joined, destination)
     for first, last in blocks(sources, split):
-        link.give_back(joined, number, first, last)
+        link.give_back(joined, number, *of_owner(joined, first, last))
         for source in range(first, last):
             link.begin(joined, source)
 
@@ -118,10 +119,10 @@ def test_a_block_of_destinations_gets_its_own_messages_only():
     joined = link.build(1, 3, LATENCY, buffer=2, sends=3)
     for destination in range(3):
         put(joined, 0, destination, now=0, tag=destination)
-    link.deliver(joined, 0, 1, 2, 0)
+    link.deliver(joined, 0, *of_owner(joined, 1, 2), 0)
     assert joined.ports["count"].tolist() == [0, 1, 0]
-    link.deliver(joined, 0, 0, 1, 0)
-    link.deliver(joined, 0, 2, 3, 0)
+    link.deliver(joined, 0, *of_owner(joined, 0, 1), 0)
+    link.deliver(joined, 0, *of_owner(joined, 2, 3), 0)
     assert [get(joined, d, LATENCY) for d in range(3)] == [[0], [1], [2]]
 
 
@@ -145,7 +146,7 @@ def test_a_credit_is_back_when_it_is_due(windows):
     assert get(joined, 0, LATENCY) == [0, 1]
     for n in range(1, windows + 1):
         assert not link.can_send(joined, 0, 0)
-        link.give_back(joined, int(joined.begun[0]), 0, 1)
+        link.give_back(joined, int(joined.begun[0]), *of_owner(joined, 0, 1))
         assert joined.credits.tolist() == [[int(n == windows)], [0]], "the block's sources alone"
         link.begin(joined, 0)
         link.open_inbox(joined, 0)
@@ -157,14 +158,14 @@ def test_what_was_sent_stays_while_the_next_window_runs():
     joined = link.build(1, 2, LATENCY, buffer=4, sends=4)
     put(joined, 0, 0, now=0, tag=1)
     put(joined, 0, 1, now=0, tag=2)
-    assert link.next_sent(joined, 0, 1) == LATENCY
-    link.deliver(joined, 0, 0, 1, 0)
+    assert link.next_sent(joined, *of_owner(joined, 0, 1)) == LATENCY
+    link.deliver(joined, 0, *of_owner(joined, 0, 1), 0)
     link.begin(joined, 0)
-    assert link.next_sent(joined, 0, 1) == link.NEVER
+    assert link.next_sent(joined, *of_owner(joined, 0, 1)) == link.NEVER
     put(joined, 0, 1, now=LATENCY, tag=3)
-    link.deliver(joined, 0, 1, 2, 0)
+    link.deliver(joined, 0, *of_owner(joined, 1, 2), 0)
     assert [get(joined, d, 2 * LATENCY) for d in range(2)] == [[1], [2]]
-    link.deliver(joined, 1, 0, 2, LATENCY)
+    link.deliver(joined, 1, *of_owner(joined, 0, 2), LATENCY)
     assert get(joined, 1, 2 * LATENCY) == [3]
 
 
@@ -172,12 +173,12 @@ def test_what_is_sent_first_arrives_first():
     joined = link.build(3, 1, LATENCY, buffer=4, sends=1)
     put(joined, 1, 0, now=3)
     put(joined, 2, 0, now=2)
-    assert [link.next_sent(joined, s, s + 1) for s in range(3)] == [
+    assert [link.next_sent(joined, *of_owner(joined, s, s + 1)) for s in range(3)] == [
         1 << 60,
         3 + LATENCY,
         2 + LATENCY,
     ]
-    assert link.next_sent(joined, 0, 3) == 2 + LATENCY
+    assert link.next_sent(joined, *of_owner(joined, 0, 3)) == 2 + LATENCY
 
 
 SENDS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1)), max_size=4)  # source, destination
@@ -214,7 +215,7 @@ def test_any_traffic_is_as_in_a_naive_link(windows, buffer, credit_windows, spli
                     link.take(joined, destination)
                     taken[-1].append((inbox.popleft()[1], destination))
         soonest = min((message[0] for message in outbox), default=1 << 60)
-        assert link.next_sent(joined, 0, 3) == soonest
+        assert link.next_sent(joined, *of_owner(joined, 0, 3)) == soonest
         window(joined, start, split)
         for message in sorted(outbox):
             inboxes[message[3]].append(message)

@@ -18,6 +18,7 @@ from lockstep.model.link import (
     KIND_REDUCTION,
     KIND_WRITE,
 )
+from model.owned import of_owner
 
 pytestmark = pytest.mark.plain
 
@@ -294,7 +295,8 @@ def test_skipping_idle_windows_changes_nothing(rig):
                 side.memory, side.requests, side.answers, 0, 1, side.now, side.now + rig.LATENCY
             )
             sent = rig.link.sent_by(side.answers, 0)
-            rig.link.deliver(side.answers, int(side.answers.begun[0]), 0, 1, side.now)
+            one = of_owner(side.answers, 0, 1)
+            rig.link.deliver(side.answers, int(side.answers.begun[0]), *one, side.now)
             side.now += rig.LATENCY
             if sent:
                 break

@@ -4,6 +4,7 @@ What compiled code does instead is in ``compiler/intrinsics.py``, under the same
 """
 
 import ctypes
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -102,6 +103,11 @@ def _look_in_python(array: np.ndarray, index: int) -> int:
     return array[index]
 
 
+def _nanoseconds_in_python(clock: int) -> int:
+    """What one of the host's clocks shows, by its number in ``time``; 0 where there is none."""
+    return time.clock_gettime_ns(clock) if sys.platform != "win32" else 0
+
+
 def _pause_in_python() -> None:
     """Leave a moment to whatever shares the core."""
 
@@ -127,6 +133,7 @@ equal_words = _intrinsic("equal_words", _equal_words_in_python)
 push_words = _intrinsic("push_words", _push_words_in_python)
 look = _intrinsic("look", _look_in_python)
 meet_words = _intrinsic("meet_words", _meet_words_in_python)
+nanoseconds = _intrinsic("nanoseconds", _nanoseconds_in_python)
 pause = _intrinsic("pause", _pause_in_python)
 prefetch = _intrinsic("prefetch", _prefetch_in_python)
 trailing_zeros = _intrinsic("trailing_zeros", _trailing_zeros_in_python)

@@ -120,9 +120,10 @@ def _exchange(links: Links, control: Control) -> None:
     joined = wires(links)
     state = tuple(wire.link for wire in joined), ends(joined), control
     words = np.zeros(packets.room(state[0], control), np.int64)
-    part = np.zeros((3, 2), np.int64)  # of nobody
-    packets.pack(words, part, part, *state, words)
-    packets.unpack(words, part, part, *state)
+    shards = max(max(link.credits.shape) for link in state[0])
+    owners = np.zeros((3, shards), np.int64)  # everything is of part 0, and 1 and 2 have nothing
+    packets.pack(words, owners, 1, 2, *state, words)
+    packets.unpack(words, owners, 1, 2, *state)
 
 
 def _meet_outside(links: Links, gpu: GPU) -> None:

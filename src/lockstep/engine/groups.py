@@ -48,13 +48,23 @@ def ends(wires: Sequence[Wire]) -> np.ndarray:
     return np.array([(wire.sources, wire.destinations) for wire in wires], np.int64)
 
 
-def edges(first: int, last: int, starts: Sequence[int]) -> Sequence[int]:
-    """Where shards first..last-1 may be cut, both ends among them; ``starts`` as in a Group."""
-    return [*(k for k in starts if first <= k < last), last] if starts else range(first, last + 1)
+def share_out(
+    shards: np.ndarray, count: int, starts: Sequence[int] = (), turns: bool = False
+) -> np.ndarray:
+    """Which of ``count`` owners has each of some shards, given in ascending order.
+
+    ``starts`` as in a Group: what is not parted counts as one. Owners have blocks in a row, of
+    nearly equal size, or with ``turns`` each the next one: the last ones may have none.
+    """
+    units = np.searchsorted(starts, shards, "right") if starts else np.arange(len(shards))
+    place = np.unique(units, return_inverse=True)[1]
+    if turns:
+        return place % count
+    cuts = [last for _, last in blocks(int(place.max(initial=-1)) + 1, count)]
+    return np.searchsorted(cuts, place, "right")
 
 
-def split(first: int, last: int, count: int, starts: Sequence[int] = ()) -> list[tuple[int, int]]:
-    """Shards first..last-1 in ``count`` blocks of nearly equal size; late ones may be empty."""
-    at = edges(first, last, starts)
-    cuts = [(at[a], at[b]) for a, b in blocks(len(at) - 1, count)]
-    return cuts + [(last, last)] * (count - len(cuts))
+def in_rows(shards: np.ndarray) -> list[tuple[int, int]]:
+    """Shards, in ascending order, as rows: the first one, and the one behind the last."""
+    ends = np.flatnonzero(np.diff(shards) != 1) + 1
+    return [(int(row[0]), int(row[-1]) + 1) for row in np.split(shards, ends) if len(row)]

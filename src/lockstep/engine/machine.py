@@ -19,7 +19,7 @@ from lockstep.engine.building import (
     is_coherent,
     wires,
 )
-from lockstep.engine.groups import PARTITIONS, SMS, edges, ends, split
+from lockstep.engine.groups import PARTITIONS, SMS, ends, in_rows, share_out
 from lockstep.engine.outside import Outside
 from lockstep.engine.part import Part
 from lockstep.engine.rows import arrays_of, rows_of
@@ -98,22 +98,29 @@ class Machine:
         if self.outside:
             self.outside.join(self._verdict[0])
         self._team, self._alone = self._make_team(threads), self._make_team(1)
-        self._threads = Threads(len(self._team.blocks))
-        for k, (first, last) in enumerate(self._team.blocks[:, SMS] if source else ()):
-            self._sm.attribution.tables[first:last] = k
+        self._threads = Threads(len(self._team.rows))
+        if source:
+            owners = self._team.owners[SMS]
+            self._sm.attribution.tables[owners >= 0] = owners[owners >= 0]
 
     def _make_team(self, threads: int) -> Team:
         """Shards for threads that take part, as many as there are SMs here at most."""
-        bounds = self.part.bounds.tolist()
-        first, last = bounds[SMS]
-        size = max(1, min(threads, len(edges(first, last, self._groups[SMS].starts)) - 1))
-        blocks = zip(bounds, self._groups)
-        cuts = [split(a, b, size, group.starts) for (a, b), group in blocks]
+        mine, starts = self.part.shards, self._groups[SMS].starts
+        units = share_out(mine[SMS], len(mine[SMS]), starts)
+        size = max(1, min(threads, len(np.unique(units))))
+        owners = np.full((len(mine), max(g.shards for g in self._groups)), -1, np.int64)
+        for g, (shards, group) in enumerate(zip(mine, self._groups)):
+            owners[g, shards] = share_out(shards, size, group.starts, g == SMS)
+        rows = [[in_rows(np.flatnonzero(row == k)) for row in owners] for k in range(size)]
+        most = max(len(each) for groups in rows for each in groups)
+        cuts = np.zeros((size, len(mine), most, 2), np.int64)
+        for k, g in np.ndindex(cuts.shape[:2]):
+            cuts[k, g, : len(rows[k][g])] = np.reshape(rows[k][g], (-1, 2))
         return Team(
             self._phases,
-            np.ascontiguousarray(np.array(cuts, np.int64).swapaxes(0, 1)),
+            cuts,
+            owners,
             ends(self._wires),
-            np.array([first, last], np.int64),
             np.zeros(BARRIER, np.int64),
             np.zeros((2, size), np.int64),
             self._verdict,

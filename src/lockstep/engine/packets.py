@@ -74,19 +74,21 @@ def _put_link(
     n: int,
     link: Link,
     window: int,
-    first: int,
-    last: int,
-    to_first: int,
-    to_last: int,
+    sources: np.ndarray,
+    mine: int,
+    destinations: np.ndarray,
+    other: int,
 ) -> int:
-    """What sources first..last-1 of a link have sent to some destinations."""
+    """What sources of one owner have sent to destinations of another one, given owners of both."""
     turn = window % OUTBOXES
-    for s in range(first, last):
+    for s in range(link.spec[0].sources):
+        if sources[s] != mine:
+            continue
         start = n
         n += 1
         for k in range(link.sent[turn, s]):
             message = link.outbox[turn, s, k]
-            if to_first <= message.destination < to_last:
+            if destinations[message.destination] == other:
                 _put_message(packet, n, message)
                 n += MESSAGE_WORDS
         packet[start] = (n - start - 1) // MESSAGE_WORDS
@@ -94,9 +96,13 @@ def _put_link(
 
 
 @inline
-def _get_link(packet: np.ndarray, n: int, link: Link, window: int, first: int, last: int) -> int:
+def _get_link(
+    packet: np.ndarray, n: int, link: Link, window: int, sources: np.ndarray, other: int
+) -> int:
     turn = window % OUTBOXES
-    for s in range(first, last):
+    for s in range(link.spec[0].sources):
+        if sources[s] != other:
+            continue
         count = packet[n]
         n += 1
         link.sent[turn, s] = count
@@ -112,19 +118,21 @@ def _put_taken(
     n: int,
     link: Link,
     window: int,
-    first: int,
-    last: int,
-    of_first: int,
-    of_last: int,
+    destinations: np.ndarray,
+    mine: int,
+    sources: np.ndarray,
+    other: int,
 ) -> int:
-    """Whose messages destinations first..last-1 of a link have taken, of some sources."""
+    """Whose messages destinations of one owner have taken, of sources of another one."""
     turn = window & (link.spec[0].notes - 1)
-    for d in range(first, last):
+    for d in range(link.spec[0].destinations):
+        if destinations[d] != mine:
+            continue
         start = n
         n += 1
         for k in range(link.takes[turn, d]):
             source = link.taken[turn, d, k]
-            if of_first <= source < of_last:
+            if sources[source] == other:
                 packet[n] = source
                 n += 1
         packet[start] = n - start - 1
@@ -132,9 +140,13 @@ def _put_taken(
 
 
 @inline
-def _get_taken(packet: np.ndarray, n: int, link: Link, window: int, first: int, last: int) -> int:
+def _get_taken(
+    packet: np.ndarray, n: int, link: Link, window: int, destinations: np.ndarray, other: int
+) -> int:
     turn = window & (link.spec[0].notes - 1)
-    for d in range(first, last):
+    for d in range(link.spec[0].destinations):
+        if destinations[d] != other:
+            continue
         count = packet[n]
         n += 1
         link.takes[turn, d] = count
@@ -144,26 +156,12 @@ def _get_taken(packet: np.ndarray, n: int, link: Link, window: int, first: int, 
     return n
 
 
-@jit
-def pack(
-    packet: np.ndarray,
-    mine: np.ndarray,
-    other: np.ndarray,
-    links: tuple[Link, ...],
-    ends: np.ndarray,
-    control: Control,
-    header: np.ndarray,
-) -> int:
-    """Write what part ``mine`` tells part ``other``; returns how many words that takes.
-
-    A part: of each group its first shard and the one behind its last; ``ends``: of each link the
-    groups of its sources and destinations; ``header``: the first words.
-    """
-    window = links[0].begun[mine[SCHEDULED, 0]]
-    for k in range(HEADER):
-        packet[k] = header[k]
-    n = HEADER
-    for s in range(mine[SCHEDULED, 0], mine[SCHEDULED, 1]):
+@inline
+def _put_told(packet: np.ndarray, n: int, control: Control, owners: np.ndarray, mine: int) -> int:
+    """What the SMs of an owner tell the CTA scheduler."""
+    for s in range(len(control.n_ended)):
+        if owners[s] != mine:
+            continue
         packet[n] = control.n_ended[s]
         n += 1
         for k in range(control.n_ended[s]):
@@ -181,30 +179,14 @@ def pack(
             n += 7
         packet[n], packet[n + 1] = control.asks[s].page, control.asks[s].since
         n += 2
-    for k in range(len(links)):
-        sources, destinations = ends[k, 0], ends[k, 1]
-        first, last = mine[sources, 0], mine[sources, 1]
-        to_first, to_last = other[destinations, 0], other[destinations, 1]
-        n = _put_link(packet, n, links[k], window, first, last, to_first, to_last)
-        first, last = mine[destinations, 0], mine[destinations, 1]
-        of_first, of_last = other[sources, 0], other[sources, 1]
-        n = _put_taken(packet, n, links[k], window, first, last, of_first, of_last)
     return n
 
 
-@jit
-def unpack(
-    packet: np.ndarray,
-    mine: np.ndarray,
-    other: np.ndarray,
-    links: tuple[Link, ...],
-    ends: np.ndarray,
-    control: Control,
-) -> int:
-    """Put what part ``other`` told where it would lie if it ran here; how many words that were."""
-    window = links[0].begun[mine[SCHEDULED, 0]]
-    n = HEADER
-    for s in range(other[SCHEDULED, 0], other[SCHEDULED, 1]):
+@inline
+def _get_told(packet: np.ndarray, n: int, control: Control, owners: np.ndarray, other: int) -> int:
+    for s in range(len(control.n_ended)):
+        if owners[s] != other:
+            continue
         control.n_ended[s] = packet[n]
         n += 1
         for k in range(control.n_ended[s]):
@@ -222,9 +204,59 @@ def unpack(
             n += 7
         control.asks[s].page, control.asks[s].since = packet[n], packet[n + 1]
         n += 2
+    return n
+
+
+@inline
+def _window(links: tuple[Link, ...], owners: np.ndarray, mine: int) -> int:
+    """The number of the window, as the shards of a part count."""
+    for s in range(links[0].spec[0].sources):
+        if owners[SCHEDULED, s] == mine:
+            return links[0].begun[s]
+    return 0
+
+
+@jit
+def pack(
+    packet: np.ndarray,
+    owners: np.ndarray,
+    mine: int,
+    other: int,
+    links: tuple[Link, ...],
+    ends: np.ndarray,
+    control: Control,
+    header: np.ndarray,
+) -> int:
+    """Write what part ``mine`` tells part ``other``; returns how many words that takes.
+
+    ``owners``: of each group the part of each shard; ``ends``: of each link the groups of its
+    sources and destinations; ``header``: the first words.
+    """
+    window = _window(links, owners, mine)
+    for k in range(HEADER):
+        packet[k] = header[k]
+    n = _put_told(packet, HEADER, control, owners[SCHEDULED], mine)
     for k in range(len(links)):
-        sources, destinations = ends[k, 0], ends[k, 1]
-        n = _get_link(packet, n, links[k], window, other[sources, 0], other[sources, 1])
-        first, last = other[destinations, 0], other[destinations, 1]
-        n = _get_taken(packet, n, links[k], window, first, last)
+        sources, destinations = owners[ends[k, 0]], owners[ends[k, 1]]
+        n = _put_link(packet, n, links[k], window, sources, mine, destinations, other)
+        n = _put_taken(packet, n, links[k], window, destinations, mine, sources, other)
+    return n
+
+
+@jit
+def unpack(
+    packet: np.ndarray,
+    owners: np.ndarray,
+    mine: int,
+    other: int,
+    links: tuple[Link, ...],
+    ends: np.ndarray,
+    control: Control,
+) -> int:
+    """Put what part ``other`` told where it would lie if it ran here; how many words that were."""
+    window = _window(links, owners, mine)
+    n = _get_told(packet, HEADER, control, owners[SCHEDULED], other)
+    for k in range(len(links)):
+        n = _get_link(packet, n, links[k], window, owners[ends[k, 0]], other)
+        n = _get_taken(packet, n, links[k], window, owners[ends[k, 1]], other)
     return n

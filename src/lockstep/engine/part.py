@@ -8,7 +8,7 @@ import numpy as np
 
 from lockstep._jit import Record, bound
 from lockstep.engine import packets
-from lockstep.engine.groups import PARTITIONS, SCHEDULED, SMS, Wire, ends, split
+from lockstep.engine.groups import PARTITIONS, SCHEDULED, SMS, Wire, ends, share_out
 from lockstep.engine.record import RankWork
 from lockstep.engine.rows import ShardRows
 from lockstep.engine.transport import RankLost, Transport
@@ -20,19 +20,23 @@ Exchanged = list[np.ndarray | None]
 HOOK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32)
 
 
-def parts(
+def owners(
     gpu: str, shards: Sequence[int], size: int, starts: Sequence[int] = ()
 ) -> list[np.ndarray]:
-    """Of each of ``size`` machines: for each group its first shard and the one behind its last.
+    """Which of ``size`` machines runs each shard, group by group.
 
-    Each has an SM at least; raises :class:`LockstepError` for more machines than SMs, naming the
-    GPU. ``shards``: how many each group has; ``starts``: where SMs may be parted, see ``Group``.
+    SMs go round: a small grid, and what is left of a large one, has SMs in a row, and so all
+    machines have some of it. Each has an SM at least; raises :class:`LockstepError` for more
+    machines than SMs, naming the GPU. ``shards``: how many each group has; ``starts``: where SMs
+    may be parted, see ``Group``.
     """
     most = len(starts) or shards[SCHEDULED]
     if not 1 <= size <= most:
         raise LockstepError(f"ranks = {size}: expected 1 to {most}, the SMs of {gpu}")
-    cuts = [split(0, n, size, () if g else starts) for g, n in enumerate(shards)]
-    return [np.array(part, np.int64) for part in zip(*cuts)]
+    return [
+        share_out(np.arange(n), size, () if g else starts, g == SCHEDULED)
+        for g, n in enumerate(shards)
+    ]
 
 
 def _bytes(rows: np.ndarray) -> np.ndarray:
@@ -50,17 +54,18 @@ class Part:
         transport: Transport | None,
         starts: Sequence[int] = (),
     ):
-        """``gpu``: its name; ``shards`` and ``starts``: as of :func:`parts`."""
+        """``gpu``: its name; ``shards`` and ``starts``: as of :func:`owners`."""
         self._transport = transport
-        self._parts = parts(gpu, shards, transport.size if transport else 1, starts)
-        self.bounds = self._parts[transport.rank if transport else 0]
+        size, mine = (transport.size, transport.rank) if transport else (1, 0)
+        self._owners = owners(gpu, shards, size, starts)
+        self._parts = [[np.flatnonzero(row == r) for row in self._owners] for r in range(size)]
+        self.shards = self._parts[mine]  # of each group those that run here
         # The hook knows the part: with one, only garbage collection would free the state.
         self._hook = HOOK(self._meet) if transport else None
         self._error: BaseException | None = None
         self._since = 0.0, 0.0
-        (first, last), (low, high) = self.bounds[[SMS, PARTITIONS]].tolist()
-        host = transport.hosts[transport.rank] if transport else ""
-        self._work = RankWork(host, last - first, high - low)
+        host = transport.hosts[mine] if transport else ""
+        self._work = RankWork(host, len(self.shards[SMS]), len(self.shards[PARTITIONS]))
         self.wants_stop = False  # set from outside: all ranks stop after the window
         self.wants_checkpoint = False  # likewise: all take part in one
         self.stopped = self._agreed = False
@@ -82,23 +87,25 @@ class Part:
             return
         links, mine = tuple(wire.link for wire in wires), self._transport.rank
         size = packets.room(links, control)
+        table = np.full((len(self._owners), max(map(len, self._owners))), -1, np.int64)
+        for row, of in zip(table, self._owners):
+            row[: len(of)] = of
         state = links, ends(wires), control
         self._header = np.zeros(packets.HEADER, np.int64)
         self._others = [
-            None if r == mine else _Other(size, self.bounds, part, state, self._header)
-            for r, part in enumerate(self._parts)
+            None if r == mine else _Other(size, (table, mine, r), state, self._header)
+            for r in range(self._transport.size)
         ]
 
     def share(self, arrays: list[np.ndarray], groups: list[int]) -> None:
         """Fill the rows of other parts in arrays that have one for each shard of some groups."""
         if self._transport is None:
             return
-        mine = [slice(*self.bounds[group].tolist()) for group in groups]
-        rows = [_bytes(a[place]) for a, place in zip(arrays, mine)]
+        rows = [_bytes(a[self.shards[group]]) for a, group in zip(arrays, groups)]
         for other, given in zip(self._parts, self._transport.share(rows)):
             for array, group, row in zip(arrays, groups, given):
-                place = array[slice(*other[group].tolist())]
-                place[...] = row.view(array.dtype).reshape(place.shape)
+                places = other[group]
+                array[places] = row.view(array.dtype).reshape(len(places), *array.shape[1:])
 
     def add(self, array: np.ndarray) -> np.ndarray:
         """The sum of what all parts have; the array is not written any more."""
@@ -129,7 +136,7 @@ class Part:
         owners = {name: rows(name, array) for name, array in arrays.items()}
         given = self._transport.gather(
             {
-                name: _bytes(owner.of(plain[name], self.bounds))
+                name: _bytes(owner.of(plain[name], self.shards[owner.group]))
                 for name, owner in owners.items()
                 if owner is not None
             }
@@ -140,8 +147,8 @@ class Part:
         for name, owner in owners.items():
             array = whole[name] = plain[name]
             if owner:
-                pieces = zip([each[name] for each in given], self._parts)
-                whole[name] = owner.join([owner.shaped(*piece, array) for piece in pieces])
+                pieces = [each[name] for each in given]
+                whole[name] = owner.join(pieces, [p[owner.group] for p in self._parts], array)
         return whole
 
     def check(self) -> None:
@@ -215,13 +222,11 @@ class _Other:
     So calls are bound once: telling a call where all links lie took most of the time of a meeting.
     """
 
-    def __init__(
-        self, size: int, mine: np.ndarray, part: np.ndarray, state: tuple, header: np.ndarray
-    ):
-        """``size``: words of the longest packet; ``state``: as :func:`.packets.pack` takes it."""
+    def __init__(self, size: int, parts: tuple, state: tuple, header: np.ndarray):
+        """``size``: words of the longest packet; the rest as :func:`.packets.pack` takes it."""
         self._out, self._in = np.zeros(size, np.int64), np.zeros(size, np.int64)
-        self._pack = bound(packets.pack, self._out, mine, part, *state, header)
-        self._unpack = bound(packets.unpack, self._in, mine, part, *state)
+        self._pack = bound(packets.pack, self._out, *parts, *state, header)
+        self._unpack = bound(packets.unpack, self._in, *parts, *state)
 
     def packed(self) -> np.ndarray:
         """What this machine tells the other one; until the next call."""

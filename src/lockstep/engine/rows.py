@@ -53,20 +53,24 @@ class ShardRows:
     axis: int
     each: int  # rows of a shard
 
-    def of(self, array: np.ndarray, part: np.ndarray) -> np.ndarray:
-        """The rows of a part, see :func:`.part.parts`."""
-        rows = slice(*(self.each * part[self.group]).tolist())
-        return array[rows] if self.axis == 0 else array[:, rows]
+    def of(self, array: np.ndarray, shards: np.ndarray) -> np.ndarray:
+        """A copy of the rows of some shards."""
+        return array[self._at(shards)]
 
-    def shaped(self, rows: np.ndarray, part: np.ndarray, array: np.ndarray) -> np.ndarray:
-        """The bytes of a part's rows of ``array`` as an array."""
-        shape = list(array.shape)
-        shape[self.axis] = self.each * int(part[self.group, 1] - part[self.group, 0])
-        return rows.view(array.dtype).reshape(shape)
+    def join(
+        self, pieces: list[np.ndarray], owners: list[np.ndarray], like: np.ndarray
+    ) -> np.ndarray:
+        """An array of the bytes of all rows, in pieces of some shards each, in place of another."""
+        whole = np.zeros_like(like)
+        for piece, shards in zip(pieces, owners):
+            shape = list(like.shape)
+            shape[self.axis] = self.each * len(shards)
+            whole[self._at(shards)] = piece.view(like.dtype).reshape(shape)
+        return whole
 
-    def join(self, pieces: list[np.ndarray]) -> np.ndarray:
-        """An array of the rows of all parts, in their order."""
-        return np.concatenate(pieces, self.axis)
+    def _at(self, shards: np.ndarray) -> tuple:
+        rows = (self.each * shards[:, None] + np.arange(self.each)).reshape(-1)
+        return (slice(None),) * self.axis + (rows,)
 
 
 def rows_of(path: str, array: np.ndarray, gpu: GPU) -> ShardRows | None:

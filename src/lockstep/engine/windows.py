@@ -1,4 +1,4 @@
-"""Windows of time, many in a row: the loop that every thread runs over its block of shards.
+"""Windows of time, many in a row: the loop that every thread runs over its shards.
 
 Threads meet once a window, when all shards have sent what they send and each thread has told when
 its shards move next. Who comes last draws the conclusions for all: it lets the CTA scheduler hear
@@ -52,9 +52,9 @@ class Team(Context):
     """What the threads of a run share, and what takes shards through a window."""
 
     phases: np.ndarray  # of each group, see ``_jit.call_phase``
-    blocks: np.ndarray  # threads x groups x 2: first shard, and the one behind the last
+    rows: np.ndarray  # threads x groups x most x 2: shards in a row, first and behind the last
+    owners: np.ndarray  # groups x most: the thread of each shard; -1 = another machine has it
     ends: np.ndarray  # links x 2: groups of sources and destinations
-    heard: np.ndarray  # 2: of the SMs that this machine runs, whom the CTA scheduler hears
     barrier: np.ndarray  # threads that have arrived, how often all had, threads that sleep
     told: np.ndarray  # 2 x threads, for every other window: next event of each thread's shards
     verdict: Records  # VERDICT, one
@@ -64,14 +64,14 @@ class Team(Context):
 @inline
 def comes_last(team: Team) -> bool:
     """Arrive where the threads meet; whether all others have."""
-    members = team.blocks.shape[0]
+    members = team.rows.shape[0]
     return members == 1 or atomic_add(team.barrier, ARRIVED, 1) == members - 1
 
 
 @inline
 def let_go(team: Team) -> None:
     """Let the others go on that wait for the last one."""
-    members = team.blocks.shape[0]
+    members = team.rows.shape[0]
     if members == 1:
         return
     atomic_add(team.barrier, ARRIVED, -members)
@@ -106,8 +106,9 @@ def conclude(
     verdict.event, verdict.ended, verdict.stop = NEVER, 0, 0
     for k in range(team.told.shape[1]):
         verdict.event = min(verdict.event, team.told[side, k])
-    for s in range(team.heard[0], team.heard[1]):
-        verdict.ended += d.control.n_ended[s]
+    for s in range(d.spec[0].sms):
+        if team.owners[SCHEDULED, s] >= 0:
+            verdict.ended += d.control.n_ended[s]
     if team.hook[0] != 0:
         call_native(team.hook[0], end, 0)
     event, ended = verdict.event, verdict.ended
@@ -132,13 +133,14 @@ def conclude(
 def run_shards(team: Team, links: tuple[Link, ...], thread: int, now: int, end: int) -> int:
     """Take a thread's shards through a window; the next event of theirs."""
     event = NEVER
-    for g in range(team.blocks.shape[1]):
-        first, last = team.blocks[thread, g, 0], team.blocks[thread, g, 1]
-        event = min(event, call_phase(team.phases, g, first, last, now, end))
+    for g in range(team.rows.shape[1]):
+        for k in range(team.rows.shape[2]):
+            first, last = team.rows[thread, g, k, 0], team.rows[thread, g, k, 1]
+            if first == last:
+                break
+            event = min(event, call_phase(team.phases, g, first, last, now, end))
     for k in range(len(links)):
-        sources = team.ends[k, 0]
-        first, last = team.blocks[thread, sources, 0], team.blocks[thread, sources, 1]
-        event = min(event, next_sent(links[k], first, last))
+        event = min(event, next_sent(links[k], team.owners[team.ends[k, 0]], thread))
     return event
 
 
@@ -146,17 +148,14 @@ def run_shards(team: Team, links: tuple[Link, ...], thread: int, now: int, end: 
 def hand_over(team: Team, links: tuple[Link, ...], thread: int, number: int, now: int) -> None:
     """Give a thread's shards what was sent to them in a window, and credits for what was taken."""
     for k in range(len(links)):
-        sources, destinations = team.ends[k, 0], team.ends[k, 1]
-        first, last = team.blocks[thread, destinations, 0], team.blocks[thread, destinations, 1]
-        deliver(links[k], number, first, last, now)
-        first, last = team.blocks[thread, sources, 0], team.blocks[thread, sources, 1]
-        give_back(links[k], number, first, last)
+        deliver(links[k], number, team.owners[team.ends[k, 1]], thread, now)
+        give_back(links[k], number, team.owners[team.ends[k, 0]], thread)
 
 
 @inline
 def window_number(team: Team, links: tuple[Link, ...], thread: int) -> int:
     """The number of the window, as its shards count: each thread has some of the first group."""
-    return links[0].begun[team.blocks[thread, SCHEDULED, 0]]
+    return links[0].begun[team.rows[thread, SCHEDULED, 0, 0]]
 
 
 @jit

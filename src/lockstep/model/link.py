@@ -192,11 +192,11 @@ def drop(link, destination):
 
 
 @jit
-def deliver(link, window, first_destination, last_destination, start):
-    """Move what was sent in a window, which began at ``start``, to the inboxes of some shards.
+def deliver(link, window, owners, owner, start):
+    """Move what was sent in a window, which began at ``start``, to the inboxes of an owner.
 
-    ``window`` is its number, as sources count. A counting sort by arrival cycle, stable over
-    (source, sequence).
+    ``window`` is its number, as sources count; ``owners``: of each destination. A counting sort by
+    arrival cycle, stable over (source, sequence).
     """
     spec = link.spec[0]
     turn = window % OUTBOXES
@@ -206,38 +206,41 @@ def deliver(link, window, first_destination, last_destination, start):
         any_sent += link.sent[turn, s]
     if any_sent == 0:
         return
-    for d in range(first_destination, last_destination):
-        link.bins[d, :] = 0
+    for d in range(spec.destinations):
+        if owners[d] == owner:
+            link.bins[d, :] = 0
     for s in range(spec.sources):
         for k in range(link.sent[turn, s]):
             message = link.outbox[turn, s, k]
-            if first_destination <= message.destination < last_destination:
+            if owners[message.destination] == owner:
                 link.bins[message.destination, message.arrival - earliest + 1] += 1
-    for d in range(first_destination, last_destination):
-        for t in range(spec.window):
-            link.bins[d, t + 1] += link.bins[d, t]
+    for d in range(spec.destinations):
+        if owners[d] == owner:
+            for t in range(spec.window):
+                link.bins[d, t + 1] += link.bins[d, t]
     for s in range(spec.sources):
         for k in range(link.sent[turn, s]):
             message = link.outbox[turn, s, k]
             d = message.destination
-            if first_destination <= d < last_destination:
+            if owners[d] == owner:
                 place = link.ports[d].head + link.ports[d].count
                 place += link.bins[d, message.arrival - earliest]
                 link.bins[d, message.arrival - earliest] += 1
                 link.inbox[d, place % spec.in_capacity] = message
-    for d in range(first_destination, last_destination):
-        link.ports[d].count += link.bins[d, spec.window - 1]
+    for d in range(spec.destinations):
+        if owners[d] == owner:
+            link.ports[d].count += link.bins[d, spec.window - 1]
 
 
 @jit
-def give_back(link, window, first_source, last_source):
-    """Return some sources the credits that are due at the end of a window."""
+def give_back(link, window, owners, owner):
+    """Return an owner's sources the credits that are due at the end of a window."""
     spec = link.spec[0]
     turn = (window - spec.credit_windows + 1) & (spec.notes - 1)
     for d in range(spec.destinations):
         for k in range(link.takes[turn, d]):
             source = link.taken[turn, d, k]
-            if first_source <= source < last_source:
+            if owners[source] == owner:
                 link.credits[source, d] += 1
 
 
@@ -252,10 +255,10 @@ def next_arrival(link, first_destination, last_destination):
 
 
 @jit
-def next_sent(link, first_source, last_source):
-    """The earliest arrival of what some sources have sent in this window, or ``NEVER``."""
+def next_sent(link, owners, owner):
+    """The earliest arrival of what an owner's sources have sent in this window, or ``NEVER``."""
     earliest = NEVER
-    for s in range(first_source, last_source):
-        if sent_by(link, s) > 0:
+    for s in range(link.spec[0].sources):
+        if owners[s] == owner and sent_by(link, s) > 0:
             earliest = min(earliest, link.outbox[link.begun[s] % OUTBOXES, s, 0].arrival)
     return earliest

@@ -22,6 +22,7 @@ from lockstep.model.link import (
     KIND_REDUCTION,
     KIND_WRITE,
 )
+from model.owned import of_owner
 
 pytestmark = pytest.mark.plain
 LATENCY = 60
@@ -56,7 +57,8 @@ class Port:
             message[name] = value
 
     def deliver(self, window_start):
-        link.deliver(self.replies, int(self.replies.begun[0]), 0, 1, window_start)
+        one = of_owner(self.replies, 0, 1)
+        link.deliver(self.replies, int(self.replies.begun[0]), *one, window_start)
         for partition in range(len(self.replies.begun)):
             link.begin(self.replies, partition)
 
@@ -141,9 +143,9 @@ def test_each_partition_gives_credits_of_its_own(ports):
     assert port.next_event(p.c, p.replies, 0, 3, LATENCY) == LATENCY
     accounting.account_no_credit(p.c, 0, LATENCY)  # as the next window does
     assert p.c.counters[0].noc_request_stalls == LATENCY - 2
-    link.deliver(p.requests, 0, 0, 2, 0)
+    link.deliver(p.requests, 0, *of_owner(p.requests, 0, 2), 0)
     link.take(p.requests, 0)
-    link.give_back(p.requests, 0, 0, 1)
+    link.give_back(p.requests, 0, *of_owner(p.requests, 0, 1))
     link.begin(p.requests, 0)
     assert [p.tick(t) for t in (70, 71)] == [[near], [far]]
 

@@ -6,6 +6,7 @@ from lockstep.gpus import library
 from lockstep.model import link
 from lockstep.model.clock import NEVER
 from lockstep.model.modules import gate, state
+from model.owned import of_owner
 
 pytestmark = pytest.mark.plain
 
@@ -64,8 +65,8 @@ def test_the_older_of_two_is_first_and_of_equals_the_near_one(made):
         arrive(replies, 0, 0, cycle, tag)
     for tag, cycle in ((11, 19), (12, 20), (13, 22)):
         arrive(links.to_sms, 1, 0, cycle, tag)
-    link.deliver(replies, 0, 0, 4, 8)
-    link.deliver(links.to_sms, 0, 0, 4, 13)
+    link.deliver(replies, 0, *of_owner(replies, 0, 4), 8)
+    link.deliver(links.to_sms, 0, *of_owner(links.to_sms, 0, 4), 13)
     assert gate.next_arrival(of_sms, 0) == 19 and gate.next_arrival(of_sms, 1) == NEVER
     assert not gate.waiting(of_sms, replies, 0, 18) and gate.waiting(of_sms, replies, 0, 19)
     order = []

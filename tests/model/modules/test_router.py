@@ -8,6 +8,7 @@ from lockstep.model.link import KIND_ACK, KIND_DATA, KIND_READ, KIND_WRITE
 from lockstep.model.modules import router, state
 from lockstep.model.modules.legs import legs
 from lockstep.model.modules.routes import routes
+from model.owned import of_owner
 
 pytestmark = pytest.mark.plain
 
@@ -58,7 +59,8 @@ class Net:
             self._receive(end)
             for each in self.links:
                 number = int(each.begun[0])
-                link.deliver(each, number, 0, int(each.spec[0].destinations), self.start)
+                all_there = of_owner(each, 0, int(each.spec[0].destinations))
+                link.deliver(each, number, *all_there, self.start)
             self.start = end
 
     def _send(self, end):

@@ -193,6 +193,23 @@ def _give_way(builder):
 
 
 @extending.intrinsic
+def nanoseconds(_, clock):
+    """What one of the host's clocks shows, by its number in ``time``; 0 where there is none."""
+
+    def generate(context, builder, signature, arguments):
+        if sys.platform == "win32":
+            return ir.Constant(_LONG, 0)
+        shown = cgutils.alloca_once(builder, ir.LiteralStructType([_LONG, _LONG]))
+        kind = ir.FunctionType(_INT, [_INT, shown.type])
+        function = cgutils.get_or_insert_function(builder.module, kind, "clock_gettime")
+        builder.call(function, [builder.trunc(arguments[0], _INT), shown])
+        seconds, rest = (builder.extract_value(builder.load(shown), k) for k in range(2))
+        return builder.add(builder.mul(seconds, ir.Constant(_LONG, 10**9)), rest)
+
+    return numba.types.int64(numba.types.int64), generate
+
+
+@extending.intrinsic
 def call_native(_, address, state, argument):
     """Call machine code at an address: ``int64 f(void *state, int64 argument)``.
 
@@ -276,6 +293,7 @@ BY_NAME = {
     "equal_words": equal_words,
     "look": look,
     "meet_words": meet_words,
+    "nanoseconds": nanoseconds,
     "pause": pause,
     "popcount": popcount,
     "prefetch": prefetch,
