@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from lockstep._jit import Context, jit, phase, phases
+from lockstep.engine import nearby
 from lockstep.engine.groups import Group, Wire, ends, in_rows, share_out
 from lockstep.engine.threads import Threads
 from lockstep.engine.windows import BARRIER, VERDICT, Team, run_windows
@@ -111,6 +112,7 @@ def run_ring(small, threads):
         np.zeros(BARRIER, np.int64),
         np.zeros((2, threads), np.int64),
         records(1, VERDICT),
+        nearby.alone(),
         np.zeros(1, np.int64),
     )
     links = tuple(wire.link for wire in wires)
@@ -169,6 +171,7 @@ def test_a_link_may_join_a_group_with_itself(small):
         np.zeros(BARRIER, np.int64),
         np.zeros((2, 1), np.int64),
         records(1, VERDICT),
+        nearby.alone(),
         np.zeros(1, np.int64),
     )
     run_windows(team, (joined,), d, 0, 0, WINDOW, NEVER, END, 10 * END)

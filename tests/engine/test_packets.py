@@ -43,7 +43,7 @@ def send(machines, owners, window=5):
     """Pack what the first machine has and unpack it on the second; words written and read."""
     state = [((m.links.requests, m.links.replies), ENDS, m.sm.control) for m in machines]
     machines[0].links.requests.begun[:] = window
-    packet = np.full(packets.room(state[0][0], state[0][2]), 0x55, np.int64)
+    packet = np.full(packets.room(*state[0], [2, 1]), 0x55, np.int64)
     machines[1].links.requests.begun[:] = window
     written = packets.pack(packet, owners, 0, 1, *state[0], np.array([77, 2, 1]))
     read = packets.unpack(packet[:written], owners, 1, 0, *state[1])

@@ -119,7 +119,7 @@ def _exchange(links: Links, control: Control) -> None:
     """What a machine does between two windows that is one of several."""
     joined = wires(links)
     state = tuple(wire.link for wire in joined), ends(joined), control
-    words = np.zeros(packets.room(state[0], control), np.int64)
+    words = np.zeros(packets.HEADER, np.int64)
     shards = max(max(link.credits.shape) for link in state[0])
     owners = np.zeros((3, shards), np.int64)  # everything is of part 0, and 1 and 2 have nothing
     packets.pack(words, owners, 1, 2, *state, words)

@@ -124,6 +124,7 @@ class Machine:
             np.zeros(BARRIER, np.int64),
             np.zeros((2, size), np.int64),
             self._verdict,
+            self.part.near,
             np.array([(self.outside or self.part).address], np.int64),
         )
 

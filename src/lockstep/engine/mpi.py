@@ -1,14 +1,16 @@
 """Machines that are processes of an MPI program, on one host or several: the transport over MPI.
 
-The only module that knows mpi4py. Each exchange sends a packet to every other process and receives
+The only module that knows mpi4py. Processes of one host leave packets in memory that they share.
+Others send them: each exchange sends a packet to every other process and receives
 one from each, in pieces: the last one is the first that is shorter than ``PIECE``. All that waits
 here waits in Python, so that signals are heard, and looks meanwhile whether the others still are.
 """
 
+import mmap
 import os
 import pickle
 import platform
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -17,6 +19,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from lockstep.engine.boxes import Boxes, layout
 from lockstep.engine.transport import RankLost
 from lockstep.errors import LockstepError
 
@@ -30,6 +33,7 @@ MISSED = 0.15  # seconds after which one that has ended has not come to its end 
 LAST_WORDS = 0.5  # seconds for a packet that was sent before its sender went wrong
 MOST_KEPT = 16 * PIECE  # words of room for what one other sends
 _PACKET, _END = 1, 2  # tags
+WORD = 8  # bytes
 STARTED = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS")
 """What starters of MPI programs leave in the environment of each process."""
 _EXTRA = (
@@ -105,6 +109,7 @@ class OverMpi:
         self.lost: RankLost | None = None
         self._missed: dict[int, float] = {}  # when it was first seen that others had ended
         self.hurried = False  # a signal has come: who does not answer soon is lost
+        self.noted: np.ndarray | None = None
         self._places: list[tuple[str, str, int]] = []
         self._places = self.share((platform.node(), _processes(), os.getpid()))
 
@@ -142,6 +147,31 @@ class OverMpi:
             sending = [r for r in sending if len(packets[r]) >= last]  # type: ignore[arg-type]
             first = last
         return [None if r == self.rank else self._in[r][: lengths[r]] for r in range(self.size)]
+
+    def boxes(self, rooms: np.ndarray) -> Boxes | None:
+        """See :class:`.Transport`: in a file without a name, which lasts as long as its users."""
+        first = self._places[0]
+        together = all(place[:2] == first[:2] for place in self._places)
+        if not together or not hasattr(os, "memfd_create"):
+            return None
+        places, words = layout(rooms)
+        made = os.memfd_create("lockstep") if self.rank == 0 else -1
+        if made >= 0:
+            os.ftruncate(made, words * WORD)
+        number = self.share(made)[0]
+        try:
+            with open(f"/proc/{first[2]}/fd/{number}", "r+b") as file:
+                memory = np.frombuffer(mmap.mmap(file.fileno(), words * WORD), np.int64)
+        except OSError:  # say it is another user's
+            memory = None
+        there = self.share(memory is not None)
+        if made >= 0:
+            os.close(made)
+        return Boxes(memory, places) if all(there) else None
+
+    def await_packet(self, rank: int, has_come: Callable[[], bool]) -> None:
+        """See :class:`.Transport`."""
+        self._wait(has_come, lambda: {rank})
 
     def share(self, value: Any) -> list[Any]:
         """See :class:`.Transport`."""
@@ -182,18 +212,25 @@ class OverMpi:
     def _complete(self, requests: list[Any], ranks: list[int]) -> list[int]:
         """Wait for requests, each of them with a rank; how many words each one has moved."""
         some = self._mpi.Request.Testsome
-        words, left = [0] * len(requests), len(requests)
+        words, left = [0] * len(requests), set(range(len(requests)))
         statuses = [self._mpi.Status() for _ in requests]
-        looks, begin, looked = 0, 0.0, 0.0
         self._pending = requests
-        while True:
+
+        def complete() -> bool:
             done = some(requests, statuses) or ()
             for k, status in zip(done, statuses):
                 words[k] = status.Get_count(self._mpi.INT64_T)
-            left -= len(done)
-            if not left:
-                self._pending = []
-                return words
+            left.difference_update(done)
+            return not left
+
+        self._wait(complete, lambda: {ranks[k] for k in left})
+        self._pending = []
+        return words
+
+    def _wait(self, done: Callable[[], bool], awaited: Callable[[], set[int]]) -> None:
+        """Wait until it is done by ranks that are awaited; raise if one of them never will."""
+        looks, begin, looked = 0, 0.0, 0.0
+        while not done():
             looks += 1
             if looks < LOOKS:
                 continue
@@ -206,7 +243,7 @@ class OverMpi:
             sleep(min(max(NAP, (now - begin) / 100), LOOK_AROUND))
             if now - looked >= LOOK_AROUND:
                 looked = now
-                self._look_around({ranks[k] for k, r in enumerate(requests) if r}, now - begin)
+                self._look_around(awaited(), now - begin)
 
     def _look_around(self, awaited: Iterable[int], seconds: float) -> None:
         """Raise if one of the others that are awaited, for so long by now, will never answer."""

@@ -23,13 +23,13 @@ WORD_BYTES = 8  # of a field of messages between SMs and CTA scheduler, too
 _LOW = (1 << 32) - 1
 
 
-def room(links: tuple[Link, ...], control: Control) -> int:
-    """Words of the longest packet."""
-    told = control.ended.nbytes + control.arrived.nbytes + control.asks.nbytes
-    words = HEADER + 2 * told // WORD_BYTES
-    for link in links:
-        words += link.outbox[0].size * MESSAGE_WORDS + link.taken[0].size
-        words += sum(link.credits.shape) * 2
+def room(links: tuple[Link, ...], ends: np.ndarray, control: Control, shards: list[int]) -> int:
+    """Words of the longest packet of a machine that has so many shards of each group."""
+    told = control.ended[0].nbytes + control.arrived[0].nbytes + control.asks[:1].nbytes
+    words = HEADER + shards[SCHEDULED] * (2 + told // WORD_BYTES)
+    for link, (sources, destinations) in zip(links, ends.tolist()):
+        words += shards[sources] * (1 + link.outbox.shape[2] * MESSAGE_WORDS)
+        words += shards[destinations] * (1 + link.taken.shape[2])
     return words
 
 

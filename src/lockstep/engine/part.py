@@ -2,21 +2,23 @@
 
 import ctypes
 from collections.abc import Callable, Sequence
-from time import perf_counter, thread_time
+from functools import partial
+from time import monotonic_ns, thread_time_ns
+from typing import Any
 
 import numpy as np
 
 from lockstep._jit import Record, bound
-from lockstep.engine import packets
+from lockstep.engine import nearby, packets
+from lockstep.engine.boxes import has_posted
 from lockstep.engine.groups import PARTITIONS, SCHEDULED, SMS, Wire, ends, share_out
 from lockstep.engine.record import RankWork
 from lockstep.engine.rows import ShardRows
 from lockstep.engine.transport import RankLost, Transport
 from lockstep.errors import LockstepError
 from lockstep.model.control import Control
+from lockstep.model.records import records
 
-STOP, CHECKPOINT = 1, 2  # what machines may want, in the header of their packets
-Exchanged = list[np.ndarray | None]
 HOOK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32)
 
 
@@ -63,12 +65,11 @@ class Part:
         # The hook knows the part: with one, only garbage collection would free the state.
         self._hook = HOOK(self._meet) if transport else None
         self._error: BaseException | None = None
-        self._since = 0.0, 0.0
-        host = transport.hosts[mine] if transport else ""
-        self._work = RankWork(host, len(self.shards[SMS]), len(self.shards[PARTITIONS]))
-        self.wants_stop = False  # set from outside: all ranks stop after the window
-        self.wants_checkpoint = False  # likewise: all take part in one
-        self.stopped = self._agreed = False
+        self._host = transport.hosts[mine] if transport else ""
+        self._waiter = HOOK(self._await) if transport else None
+        self._state = records(1, nearby.MEETING)
+        self._state[0].machine = mine
+        self.near = nearby.alone()  # until the part is joined
 
     @property
     def is_first(self) -> bool:
@@ -78,7 +79,17 @@ class Part:
     @property
     def address(self) -> int:
         """Of the function that the loop over windows calls between two of them; 0 = none."""
-        return (self._hook and ctypes.cast(self._hook, ctypes.c_void_p).value) or 0
+        return _address(self._hook)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether somebody wanted all to stop after the last window."""
+        return bool(self._state[0].stopped)
+
+    def want(self, checkpoint: bool) -> None:
+        """All machines are to stop after their window, with a checkpoint; from any thread."""
+        own = self._state[0]
+        own.wants_checkpoint, own.wants_stop = checkpoint, 1
 
     def join(self, control: Control, wires: Sequence[Wire], verdict: Record) -> None:
         """Work on this state from now on; the loop's ``verdict`` holds what it knows."""
@@ -86,16 +97,23 @@ class Part:
         if self._transport is None:
             return
         links, mine = tuple(wire.link for wire in wires), self._transport.rank
-        size = packets.room(links, control)
         table = np.full((len(self._owners), max(map(len, self._owners))), -1, np.int64)
         for row, of in zip(table, self._owners):
             row[: len(of)] = of
-        state = links, ends(wires), control
+        others = [r for r in range(self._transport.size) if r != mine]
+        joined = ends(wires)
+        shards = [[len(row) for row in part] for part in self._parts]
+        rooms = np.array([[packets.room(links, joined, control, n)] for n in shards])
+        boxes = self._transport.boxes(np.repeat(rooms, len(shards), 1))
+        if boxes is not None:
+            waiter, noted = _address(self._waiter), self._transport.noted
+            self.near = nearby.build(boxes, table, self._state, waiter, noted)
+            return
         self._header = np.zeros(packets.HEADER, np.int64)
-        self._others = [
-            None if r == mine else _Other(size, (table, mine, r), state, self._header)
-            for r in range(self._transport.size)
-        ]
+        state = links, joined, control
+        self._others = {
+            r: _Other(int(rooms.max()), (table, mine, r), state, self._header) for r in others
+        }
 
     def share(self, arrays: list[np.ndarray], groups: list[int]) -> None:
         """Fill the rows of other parts in arrays that have one for each shard of some groups."""
@@ -118,9 +136,10 @@ class Part:
         """
         if self._transport is None:
             return wanted
-        self.wants_checkpoint |= wanted
-        agreed, self._agreed = self._agreed, False
-        self.wants_checkpoint &= not agreed
+        own = self._state[0]
+        agreed = bool(own.agreed)
+        own.agreed = 0
+        own.wants_checkpoint = (own.wants_checkpoint or wanted) and not agreed
         return agreed
 
     def gather(
@@ -163,57 +182,70 @@ class Part:
 
     def begin(self) -> None:
         """The machine works from now on, until it meets others."""
-        self._since = perf_counter(), thread_time()
+        own = self._state[0]
+        own.since, own.since_busy = monotonic_ns(), thread_time_ns()
 
     def share_work(self) -> list[RankWork]:
         """Of each machine what it has done; alone nothing."""
-        return self._transport.share(self._work) if self._transport else []
+        if self._transport is None:
+            return []
+        own = self._state[0]
+        times = (float(own[name]) / 1e9 for name in ("worked", "busy", "waited"))
+        shards = len(self.shards[SMS]), len(self.shards[PARTITIONS])
+        work = RankWork(self._host, *shards, *times, int(own.exchanges), int(own.words))
+        return self._transport.share(work)
 
-    def _timed(self, exchange: Callable[[], Exchanged], words: int) -> Exchanged:
-        """Exchange, and note what that and the work before it took."""
-        (began, busy), met = self._since, perf_counter()
-        work, busy = self._work, thread_time() - busy
-        result = exchange()
-        self.begin()
-        self._work = RankWork(
-            work.host,
-            work.sms,
-            work.partitions,
-            work.worked + met - began,
-            work.busy + busy,
-            work.waited + self._since[0] - met,
-            work.exchanges + 1,
-            work.words + words,
-        )
-        return result
+    def _await(self, packets: int | None, other: int) -> int:
+        """Called by the loop: wait for what a machine of this host gives; whether it never will."""
+        try:
+            assert self._transport is not None, "alone a machine waits for nobody"
+            come = partial(has_posted, self.near.boxes, other, packets or 0)
+            self._transport.await_packet(other, come)
+        except BaseException as error:
+            self._fail(error)
+        return self._error is not None
 
     def _meet(self, _address: int, _mask: int) -> int:
         """Called by the loop: exchange packets; the verdict then holds what all know."""
         try:
             self._exchange()
         except BaseException as error:
-            if isinstance(error, RankLost):
-                error.cycle = int(self._verdict.start)
-            self._error = error
+            self._fail(error)
             self._verdict.stop = 1
         return 0
 
+    def _fail(self, error: BaseException) -> None:
+        if isinstance(error, RankLost):
+            error.cycle = int(self._verdict.start)
+        self._error = error
+
     def _exchange(self) -> None:
-        verdict, transport, header = self._verdict, self._transport, self._header
+        verdict, transport, own = self._verdict, self._transport, self._state[0]
         assert transport is not None, "alone a machine has no hook"
-        wants = STOP * self.wants_stop | CHECKPOINT * self.wants_checkpoint
-        header[:] = verdict.event, verdict.ended, wants
-        given = [None if other is None else other.packed() for other in self._others]
-        sent = sum(len(packet) for packet in given if packet is not None)
-        headers = [header.tolist()]
-        for came, other in zip(self._timed(lambda: transport.exchange(given), sent), self._others):
-            if other is not None and came is not None:
-                headers.append(other.unpack(came))
+        met, busy = monotonic_ns(), thread_time_ns()
+        own.worked += met - own.since
+        own.busy += busy - own.since_busy
+        wants = nearby.STOP * own.wants_stop | nearby.CHECKPOINT * own.wants_checkpoint
+        self._header[:] = verdict.event, verdict.ended, wants
+        given: list[np.ndarray | None] = [None] * transport.size
+        for r, other in self._others.items():
+            given[r] = packet = other.packed()
+            own.words += len(packet)
+        came = transport.exchange(given)
+        own.exchanges += 1
+        headers = [self._header.tolist()]
+        for r, other in self._others.items():
+            headers.append(other.unpack(came[r]))
         verdict.event = min(event for event, _, _ in headers)
         verdict.ended = sum(ended for _, ended, _ in headers)
-        verdict.stop = any(wants & STOP for _, _, wants in headers)
-        self.stopped = bool(verdict.stop)
-        self._agreed |= any(wants & CHECKPOINT for _, _, wants in headers)
+        verdict.stop = own.stopped = any(wants & nearby.STOP for _, _, wants in headers)
+        own.agreed |= any(wants & nearby.CHECKPOINT for _, _, wants in headers)
+        self.begin()
+        own.waited += own.since - met
+
+
+def _address(hook: Any) -> int:
+    return (hook and ctypes.cast(hook, ctypes.c_void_p).value) or 0
 
 
 class _Other:
@@ -232,8 +264,9 @@ class _Other:
         """What this machine tells the other one; until the next call."""
         return self._out[: self._pack()]
 
-    def unpack(self, packet: np.ndarray) -> list[int]:
+    def unpack(self, packet: np.ndarray | None) -> list[int]:
         """Put what came where it belongs; its header."""
+        assert packet is not None, "everybody gives something to everybody else"
         self._in[: len(packet)] = packet
         self._unpack()
         return packet[: packets.HEADER].tolist()

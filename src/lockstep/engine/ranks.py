@@ -103,8 +103,7 @@ class Ranks:
 
     def stop(self) -> None:
         """Let several ranks stop after the window that they are in, with a last checkpoint."""
-        part = self.simulations[0].machine.part
-        part.wants_checkpoint, part.wants_stop = self._keeps, True
+        self.simulations[0].machine.part.want(checkpoint=self._keeps)
         self._transports[0].hurried = True
 
     def _look(self) -> None:

@@ -2,17 +2,23 @@
 
 A transport knows how many machines there are and which one it belongs to. ``exchange`` gives each
 of them an array and returns what they gave; ``share`` gives all of them the same, ``gather`` gives
-it to the first one. They are called by all machines in the same order. Machines of one process meet
-here, those of several in :mod:`.mpi`.
+it to the first one. They are called by all machines in the same order. Where machines have memory
+in common, ``boxes`` are places in it, through which they exchange packets without a call. Machines
+of one process meet here, those of several in :mod:`.mpi`.
 """
 
 import platform
 import threading
+from collections.abc import Callable
+from time import sleep
 from typing import Any, Protocol
 
 import numpy as np
 
+from lockstep.engine.boxes import Boxes, layout
 from lockstep.errors import LockstepError
+
+NAP = 0.0001  # seconds between two looks of machines that are threads
 
 
 class RankLost(LockstepError):
@@ -37,6 +43,7 @@ class Transport(Protocol):
     rank: int
     size: int
     hurried: bool  # set from outside: there is little time left to find out who is lost
+    noted: np.ndarray | None  # where exchanges through boxes are noted, see ``Nearby``
 
     @property
     def hosts(self) -> list[str]:
@@ -48,6 +55,17 @@ class Transport(Protocol):
 
         What came is there until the next call of any of these functions.
         """
+        ...
+
+    def boxes(self, rooms: np.ndarray) -> Boxes | None:
+        """Boxes for packets of so many words, from machine to machine; empty ones, ready for use.
+
+        None where machines have no memory in common. They are there until ``close``.
+        """
+        ...
+
+    def await_packet(self, rank: int, has_come: Callable[[], bool]) -> None:
+        """Wait for what a machine posts in its boxes; raise an error if it never will."""
         ...
 
     def share(self, value: Any) -> list[Any]:
@@ -92,6 +110,7 @@ class _Board:
     def __init__(self, size: int):
         self.given: list[list[Any]] = [[None] * size for _ in range(2)]
         self.barrier = threading.Barrier(size)
+        self.memories: list[np.ndarray] = []
 
 
 class InMemory:
@@ -99,8 +118,9 @@ class InMemory:
 
     def __init__(self, board: _Board, rank: int, size: int):
         self._board, self.rank, self.size = board, rank, size
-        self._turn = 0
+        self._turn = self._boxes = 0
         self.hurried = False
+        self.noted: np.ndarray | None = None
 
     @property
     def hosts(self) -> list[str]:
@@ -123,6 +143,21 @@ class InMemory:
         except threading.BrokenBarrierError:
             raise LockstepError("another rank has ended early") from None
         return list(given)
+
+    def boxes(self, rooms: np.ndarray) -> Boxes | None:
+        """See :class:`Transport`."""
+        places, words = layout(rooms)
+        if self._boxes == len(self._board.memories):  # nobody waits: machines are built in a row
+            self._board.memories.append(np.zeros(words, np.int64))
+        self._boxes += 1
+        return Boxes(self._board.memories[self._boxes - 1], places)
+
+    def await_packet(self, rank: int, has_come: Callable[[], bool]) -> None:
+        """See :class:`Transport`."""
+        while not has_come():
+            if self._board.barrier.broken:
+                raise LockstepError("another rank has ended early")
+            sleep(NAP)
 
     def gather(self, value: Any) -> list[Any] | None:
         """See :class:`Transport`."""

@@ -23,6 +23,7 @@ from lockstep._jit import (
     wake_sleepers,
 )
 from lockstep.engine.groups import SCHEDULED
+from lockstep.engine.nearby import Nearby, meet
 from lockstep.model.clock import NEVER
 from lockstep.model.dispatch.clusters import hear, open_barriers
 from lockstep.model.dispatch.dispatcher import (
@@ -58,7 +59,8 @@ class Team(Context):
     barrier: np.ndarray  # threads that have arrived, how often all had, threads that sleep
     told: np.ndarray  # 2 x threads, for every other window: next event of each thread's shards
     verdict: Records  # VERDICT, one
-    hook: np.ndarray  # one: address of what meets other machines; 0 = there are none
+    near: Nearby  # meets other machines of this host
+    hook: np.ndarray  # one: address of what meets others, which may be far; 0 = there are none
 
 
 @inline
@@ -95,7 +97,14 @@ def wait(team: Team, generation: int) -> None:
 
 @inline
 def conclude(
-    team: Team, d: Dispatcher, side: int, end: int, window: int, cut: int, stop: int
+    team: Team,
+    links: tuple[Link, ...],
+    d: Dispatcher,
+    side: int,
+    end: int,
+    window: int,
+    cut: int,
+    stop: int,
 ) -> None:
     """Between two windows: what the CTA scheduler does, and how it goes on.
 
@@ -109,7 +118,9 @@ def conclude(
     for s in range(d.spec[0].sms):
         if team.owners[SCHEDULED, s] >= 0:
             verdict.ended += d.control.n_ended[s]
-    if team.hook[0] != 0:
+    if team.near.boxes.words.shape[0] > 0:
+        meet(team.near, links, team.ends, d.control, verdict)
+    elif team.hook[0] != 0:
         call_native(team.hook[0], end, 0)
     event, ended = verdict.event, verdict.ended
     moved = ended > 0 or d.state[0].dispatched > 0
@@ -186,7 +197,7 @@ def run_windows(
         team.told[side, thread] = event
         generation = look(team.barrier, GENERATION)
         if comes_last(team):
-            conclude(team, d, side, end, window, cut, stop if turn + 1 < most else end)
+            conclude(team, links, d, side, end, window, cut, stop if turn + 1 < most else end)
             let_go(team)
         else:
             wait(team, generation)
