@@ -156,7 +156,7 @@ def test_without_a_place_for_machine_code_everything_still_runs(tmp_path):
         "from lockstep._jit import is_compiled\n"
         "from lockstep.model import link\n"
         "print(is_compiled(link.next_arrival))\n"
-        "print(link.next_arrival(link.build(2, 3, 10, 4, 1), 0, 3) == 1 << 60)"
+        "print(link.next_arrival(link.build(2, 3, 10, 4, 1), 0, 3, 1) == 1 << 60)"
     )
     place = {"LOCKSTEP_CACHE_DIR": str(tmp_path / "file"), "XDG_CACHE_HOME": str(tmp_path / "file")}
     assert run(program, **place) == ["False", "True"]
@@ -169,8 +169,8 @@ def test_machine_code_that_cannot_be_kept_still_runs(tmp_path):
         "from lockstep._jit import is_compiled, phase\n"
         "from lockstep.model import link\n"
         "links = link.build(2, 3, 10, 4, 1)\n"
-        "print(link.next_arrival(links, 0, 3) == 1 << 60)\n"
-        "print(phase(link.next_arrival, [links.kind], 2).address > 0)\n"
+        "print(link.next_arrival(links, 0, 3, 1) == 1 << 60)\n"
+        "print(phase(link.next_arrival, [links.kind], 3).address > 0)\n"
         "print(is_compiled(link.next_arrival))"
     )
     assert run(program, LOCKSTEP_CACHE_DIR=str(tmp_path)) == ["True", "True", "False"]
@@ -181,7 +181,7 @@ def test_what_llvm_does_not_optimise_runs_and_is_not_kept(tmp_path):
     program = (
         "from lockstep._jit import is_compiled\n"
         "from lockstep.model import link\n"
-        "print(link.next_arrival(link.build(2, 3, 10, 4, 1), 0, 3) == 1 << 60)\n"
+        "print(link.next_arrival(link.build(2, 3, 10, 4, 1), 0, 3, 1) == 1 << 60)\n"
         "print(is_compiled(link.next_arrival))"
     )
     place = {"LOCKSTEP_CACHE_DIR": str(tmp_path)}

@@ -42,8 +42,10 @@ def test_what_is_not_parted_has_one_owner():
 
 
 def test_rows_are_as_long_as_shards_follow_each_other():
-    assert in_rows(SHARDS) == [(2, 4), (5, 7), (9, 10)]
-    assert in_rows(np.arange(4)) == [(0, 4)]
+    assert in_rows(SHARDS) == [(2, 4, 1), (5, 7, 1), (9, 10, 1)]
+    assert in_rows(np.arange(4)) == [(0, 4, 1)]
+    assert in_rows(np.arange(1, 12, 3)) == [(1, 11, 3)], "equally far from each other"
+    assert in_rows(np.array([1, 3]), close=True) == [(1, 2, 1), (3, 4, 1)]
     assert in_rows(SHARDS[:0]) == []
 
 
@@ -58,9 +60,9 @@ class Relay(Context):
 
 
 @jit
-def relay(state, first, last, start, end):
+def relay(state, first, last, step, start, end):
     """A token a cycle: note it, and send it to a shard that its number and the place name."""
-    for s in range(first, last):
+    for s in range(first, last, step):
         link.begin(state.outgoing, s)
         link.open_inbox(state.incoming, s)
         for now in range(start, end):
@@ -77,7 +79,7 @@ def relay(state, first, last, start, end):
                 target = (token * 7 + s) % state.outgoing.spec[0].destinations
                 message = link.send(state.outgoing, s, target, now)
                 message.tag = token
-    return link.next_arrival(state.incoming, first, last)
+    return link.next_arrival(state.incoming, first, last, step)
 
 
 def ring():
@@ -99,11 +101,11 @@ def run_ring(small, threads):
     owners = np.full((len(groups), MOST), -1)
     for row, group in zip(owners, groups):
         row[: group.shards] = share_out(np.arange(group.shards), threads, turns=group.shards > 3)
-    rows = np.zeros((threads, len(groups), MOST, 2), np.int64)
+    rows = np.zeros((threads, len(groups), MOST, 3), np.int64)
     for k, g in np.ndindex(rows.shape[:2]):
         mine = in_rows(np.flatnonzero(owners[g] == k))
-        rows[k, g, : len(mine)] = np.reshape(mine, (-1, 2))
-    table = phases([(phase(g.run, (g.state.kind,), 4), g.state) for g in groups])
+        rows[k, g, : len(mine)] = np.reshape(mine, (-1, 3))
+    table = phases([(phase(g.run, (g.state.kind,), 5), g.state) for g in groups])
     team = Team(
         table,
         rows,
@@ -164,8 +166,8 @@ def test_a_link_may_join_a_group_with_itself(small):
     wires = [Wire(joined, 0, 0)]
     d = dispatch_state.build(small(), control.build(small()))
     team = Team(
-        phases([(phase(relay, (state.kind,), 4), state)]),
-        np.array([[[[0, size]]]]),
+        phases([(phase(relay, (state.kind,), 5), state)]),
+        np.array([[[[0, size, 1]]]]),
         np.zeros((1, MOST), np.int64),
         ends(wires),
         np.zeros(BARRIER, np.int64),

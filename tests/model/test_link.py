@@ -128,13 +128,13 @@ def test_a_block_of_destinations_gets_its_own_messages_only():
 
 def test_the_next_arrival_is_that_of_the_earliest_inbox():
     joined = link.build(1, 3, LATENCY, buffer=2, sends=2)
-    assert link.next_arrival(joined, 0, 3) == 1 << 60
+    assert link.next_arrival(joined, 0, 3, 1) == 1 << 60
     put(joined, 0, 2, now=1)
     put(joined, 0, 1, now=3)
     window(joined, 0)
-    assert link.next_arrival(joined, 0, 3) == 1 + LATENCY
-    assert link.next_arrival(joined, 0, 2) == 3 + LATENCY
-    assert link.next_arrival(joined, 0, 1) == 1 << 60
+    assert link.next_arrival(joined, 0, 3, 1) == 1 + LATENCY
+    assert link.next_arrival(joined, 0, 2, 1) == 3 + LATENCY
+    assert link.next_arrival(joined, 0, 1, 1) == 1 << 60
 
 
 @pytest.mark.parametrize("windows", [1, 2])
@@ -224,5 +224,5 @@ def test_any_traffic_is_as_in_a_naive_link(windows, buffer, credit_windows, spli
         taken.append([])
         start += len(cycles)
         earliest = min((inbox[0][0] for inbox in inboxes if inbox), default=1 << 60)
-        assert link.next_arrival(joined, 0, 2) == earliest
+        assert link.next_arrival(joined, 0, 2, 1) == earliest
     assert joined.ports["count"].tolist() == [len(inbox) for inbox in inboxes]

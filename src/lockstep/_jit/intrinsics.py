@@ -46,11 +46,11 @@ def _call_native_from_python(address: int, state: int, argument: int) -> int:
 
 
 def _call_phase_in_python(
-    table: np.ndarray | list, number: int, first: int, last: int, start: int, end: int
+    table: np.ndarray | list, number: int, first: int, last: int, step: int, start: int, end: int
 ) -> int:
     """Call a phase of a table that ``functions.phases`` made, with its context and numbers."""
     phase, context = table[number]
-    return phase(context, first, last, start, end)
+    return phase(context, first, last, step, start, end)
 
 
 def _count_in_python(mask: int | np.integer) -> int:

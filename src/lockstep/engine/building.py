@@ -58,7 +58,7 @@ class Links(Context):
 
 @cache
 def _compiled(function: Callable[..., int], kinds: tuple) -> Phase:
-    return phase(function, kinds, integers=4)
+    return phase(function, kinds, integers=5)
 
 
 def build_memory_side(gpu: GPU, policies: dict) -> tuple[Links, partition.Memory]:

@@ -23,9 +23,10 @@ MODULES = 2  # ... and its third one, if it has several modules
 class Group:
     """Shards of one kind.
 
-    ``run(state, first, last, start, end)`` takes shards first..last-1 through the cycles of a
-    window and returns the earliest cycle from ``end`` on at which one of them has something to do
-    by itself or has got a message, or NEVER.
+    ``run(state, first, last, step, start, end)`` takes every ``step``-th of shards first..last-1
+    through the cycles of a window and returns the earliest cycle from ``end`` on at which one of
+    them has something to do by itself or has got a message, or NEVER. Where ``starts`` says what
+    is not parted, ``step`` is 1.
     """
 
     shards: int
@@ -64,7 +65,13 @@ def share_out(
     return np.searchsorted(cuts, place, "right")
 
 
-def in_rows(shards: np.ndarray) -> list[tuple[int, int]]:
-    """Shards, in ascending order, as rows: the first one, and the one behind the last."""
-    ends = np.flatnonzero(np.diff(shards) != 1) + 1
-    return [(int(row[0]), int(row[-1]) + 1) for row in np.split(shards, ends) if len(row)]
+def in_rows(shards: np.ndarray, close: bool = False) -> list[tuple[int, int, int]]:
+    """Shards, in ascending order, as rows: the first one, the one behind the last, and the step.
+
+    All in one if they are equally far from each other; ``close``: only with step 1.
+    """
+    steps = np.diff(shards)
+    if len(steps) and not close and (steps == steps[0]).all():
+        return [(int(shards[0]), int(shards[-1]) + 1, int(steps[0]))]
+    rows = np.split(shards, np.flatnonzero(steps != 1) + 1)
+    return [(int(row[0]), int(row[-1]) + 1, 1) for row in rows if len(row)]

@@ -111,11 +111,17 @@ class Machine:
         owners = np.full((len(mine), max(g.shards for g in self._groups)), -1, np.int64)
         for g, (shards, group) in enumerate(zip(mine, self._groups)):
             owners[g, shards] = share_out(shards, size, group.starts, g == SMS)
-        rows = [[in_rows(np.flatnonzero(row == k)) for row in owners] for k in range(size)]
+        rows = [
+            [
+                in_rows(np.flatnonzero(row == k), close=len(group.starts) > 0)
+                for row, group in zip(owners, self._groups)
+            ]
+            for k in range(size)
+        ]
         most = max(len(each) for groups in rows for each in groups)
-        cuts = np.zeros((size, len(mine), most, 2), np.int64)
+        cuts = np.zeros((size, len(mine), most, 3), np.int64)
         for k, g in np.ndindex(cuts.shape[:2]):
-            cuts[k, g, : len(rows[k][g])] = np.reshape(rows[k][g], (-1, 2))
+            cuts[k, g, : len(rows[k][g])] = np.reshape(rows[k][g], (-1, 3))
         return Team(
             self._phases,
             cuts,

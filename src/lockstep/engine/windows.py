@@ -53,7 +53,7 @@ class Team(Context):
     """What the threads of a run share, and what takes shards through a window."""
 
     phases: np.ndarray  # of each group, see ``_jit.call_phase``
-    rows: np.ndarray  # threads x groups x most x 2: shards in a row, first and behind the last
+    rows: np.ndarray  # threads x groups x most x 3: shards in a row, see ``groups.in_rows``
     owners: np.ndarray  # groups x most: the thread of each shard; -1 = another machine has it
     ends: np.ndarray  # links x 2: groups of sources and destinations
     barrier: np.ndarray  # threads that have arrived, how often all had, threads that sleep
@@ -149,7 +149,8 @@ def run_shards(team: Team, links: tuple[Link, ...], thread: int, now: int, end: 
             first, last = team.rows[thread, g, k, 0], team.rows[thread, g, k, 1]
             if first == last:
                 break
-            event = min(event, call_phase(team.phases, g, first, last, now, end))
+            step = team.rows[thread, g, k, 2]
+            event = min(event, call_phase(team.phases, g, first, last, step, now, end))
     for k in range(len(links)):
         event = min(event, next_sent(links[k], team.owners[team.ends[k, 0]], thread))
     return event

@@ -32,11 +32,11 @@ class LinkedHomes(Context):
 
 
 @jit
-def run_linked(state, first, last, start, end):
-    """Take partitions ``first`` to ``last - 1`` through a window, as ``partition.run`` does."""
+def run_linked(state, first, last, step, start, end):
+    """Take every ``step``-th partition from ``first`` on through a window, as ``partition.run``."""
     memory = state.memory
     event = NEVER
-    for p in range(first, last):
+    for p in range(first, last, step):
         link.begin(state.replies, p)
         link.begin(state.forwards, p)
         link.open_inbox(state.requests, p)

@@ -245,10 +245,10 @@ def give_back(link, window, owners, owner):
 
 
 @jit
-def next_arrival(link, first_destination, last_destination):
+def next_arrival(link, first_destination, last_destination, step):
     """The earliest arrival among some inboxes, or a cycle later than any."""
     earliest = NEVER
-    for d in range(first_destination, last_destination):
+    for d in range(first_destination, last_destination, step):
         if link.ports[d].count > 0:
             earliest = min(earliest, first(link, d).arrival)
     return earliest

@@ -51,9 +51,9 @@ def build(requests: Link, replies: Link, sector_bytes: int, flit_bytes: int) -> 
 
 
 @jit
-def run_linked(state, first, last, start, end):
+def run_linked(state, first, last, step, start, end):
     """Take partitions through a window: what came in is outside by now. The phase of a group."""
-    for p in range(first, last):
+    for p in range(first, last, step):
         link.begin(state.replies, p)
         link.open_inbox(state.requests, p)
         port = state.requests.ports[p]

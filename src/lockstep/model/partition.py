@@ -60,9 +60,12 @@ class LinkedPartitions(Context):
 
 
 @jit
-def run_linked(state, first, last, start, end):
-    """As :func:`run`, of partitions on their links."""
-    return run(state.memory, state.requests, state.replies, first, last, start, end)
+def run_linked(state, first, last, step, start, end):
+    """As :func:`run`, of every ``step``-th partition, on their links."""
+    event = NEVER
+    for p in range(first, last, step):
+        event = min(event, run(state.memory, state.requests, state.replies, p, p + 1, start, end))
+    return event
 
 
 @jit

@@ -55,7 +55,7 @@ class Net:
         while self.start < until:
             end = self.start + self.window
             self._send(end)
-            router.run_linked(joined, 0, k, self.start, end)
+            router.run_linked(joined, 0, k, 1, self.start, end)
             self._receive(end)
             for each in self.links:
                 number = int(each.begun[0])

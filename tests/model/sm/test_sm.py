@@ -69,7 +69,7 @@ def idle(tiny, idle_sms):
 
 def test_idle_sms_never_move(idle):
     c, requests, replies = idle
-    assert sm.run(c, requests, replies, 0, 2, 0, 60) == NEVER
+    assert sm.run(c, requests, replies, 0, 2, 1, 0, 60) == NEVER
 
 
 def test_the_next_event_is_the_earliest_of_all_parts(idle):
@@ -79,8 +79,8 @@ def test_the_next_event_is_the_earliest_of_all_parts(idle):
     c.sms[1].memory_next = 150
     assert sm.next_event(c, 0) == 170
     assert sm.next_event(c, 1) == 130
-    assert sm.run(c, requests, replies, 0, 2, 0, 60) == 130
-    assert sm.run(c, requests, replies, 0, 1, 0, 60) == 170
+    assert sm.run(c, requests, replies, 0, 2, 1, 0, 60) == 130
+    assert sm.run(c, requests, replies, 0, 1, 1, 0, 60) == 170
 
 
 def test_a_window_begins_with_empty_hands(idle):
@@ -88,7 +88,7 @@ def test_a_window_begins_with_empty_hands(idle):
     requests.sent[:], replies.takes[:] = 3, 2
     c.control.n_ended[:] = 2
     c.sms[0].no_credit = 5
-    sm.run(c, requests, replies, 0, 1, 60, 120)
+    sm.run(c, requests, replies, 0, 1, 1, 60, 120)
     assert [link.sent_by(requests, s) for s in range(2)] == [0, 3]
     assert replies.takes[1].tolist() == [0, 2] and c.control.n_ended.tolist() == [0, 2]
     assert c.sms[0].no_credit == -1

@@ -227,7 +227,7 @@ def call_native(_, address, state, argument):
 
 
 @extending.intrinsic
-def call_phase(_, table, number, first, last, start, end):
+def call_phase(_, table, number, first, last, step, start, end):
     """Call a phase of a table that ``functions.phases`` made, with its context and numbers."""
 
     def generate(context, builder, signature, arguments):
@@ -237,12 +237,12 @@ def call_phase(_, table, number, first, last, start, end):
             builder.load(builder.gep(data, [builder.add(row, ir.Constant(_LONG, k))]))
             for k in range(2)
         )
-        kind = ir.FunctionType(_LONG, [_LONG] * 5)
+        kind = ir.FunctionType(_LONG, [_LONG] * 6)
         function = builder.inttoptr(address, kind.as_pointer())
         return builder.call(function, [state, *arguments[2:]])
 
     number = numba.types.int64
-    return number(table, *[number] * 5), generate
+    return number(table, *[number] * 6), generate
 
 
 @extending.intrinsic

@@ -111,11 +111,11 @@ def run_neighbours(state, first, last, start, end):
 
 
 @jit
-def run_linked(state, first, last, start, end):
+def run_linked(state, first, last, step, start, end):
     """Run CUs first..last-1 through start <= cycle < end, as ``model.sm.sm.run`` does SMs.
 
-    Those that share caches are among them all or not at all. What has come to them over links
-    counts as something to do.
+    Those that share caches are among them all or not at all, so ``step`` is 1. What has come to
+    them over links counts as something to do.
     """
     following = NEVER
     s = first
@@ -126,5 +126,5 @@ def run_linked(state, first, last, start, end):
         following = min(following, run_neighbours(state, s, behind, start, end))
         s = behind
     if state.sms.coherent.spec[0].on:
-        following = min(following, link.next_arrival(state.forwards, first, last))
-    return min(following, link.next_arrival(state.replies, first, last))
+        following = min(following, link.next_arrival(state.forwards, first, last, step))
+    return min(following, link.next_arrival(state.replies, first, last, step))

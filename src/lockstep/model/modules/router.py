@@ -147,14 +147,14 @@ def _step(c, out, m, now):
 
 
 @jit
-def run_linked(state, first, last, start, end):
-    """Take routers ``first`` to ``last - 1`` through cycles ``start <= t < end``.
+def run_linked(state, first, last, step, start, end):
+    """Take every ``step``-th of routers first..last-1 through cycles ``start <= t < end``.
 
     Returns the earliest cycle from ``end`` on at which one of them has something to do, or NEVER.
     """
     c, out = state.routers, state.links
     event = NEVER
-    for m in range(first, last):
+    for m in range(first, last, step):
         link.begin(out.hops, m)
         link.begin(out.to_partitions, m)
         link.begin(out.to_sms, m)

@@ -86,25 +86,25 @@ def prefetch_for(c, replies, s):
 
 
 @jit
-def run(c, requests, replies, first, last, start, end):
-    """Run SMs first..last-1 through start <= cycle < end.
+def run(c, requests, replies, first, last, step, start, end):
+    """Run every ``step``-th of SMs first..last-1 through start <= cycle < end.
 
     Replies were delivered. Returns the earliest cycle from ``end`` on at which one of these SMs
     has something to do by itself, or NEVER.
     """
     following = NEVER
-    for s in range(first, last):
+    for s in range(first, last, step):
         launch.begin_window(c, s)
-        if s + 1 < last:
-            prefetch_for(c, replies, s + 1)
+        if s + step < last:
+            prefetch_for(c, replies, s + step)
         following = min(following, run_sm(c, requests, replies, s, start, end))
     return following
 
 
 @jit
-def run_linked(state, first, last, start, end):
+def run_linked(state, first, last, step, start, end):
     """As :func:`run`, of SMs on their links; what has come to them counts as something to do."""
-    event = run(state.sms, state.requests, state.replies, first, last, start, end)
+    event = run(state.sms, state.requests, state.replies, first, last, step, start, end)
     if state.sms.gate.spec[0].on:
-        event = min(event, link.next_arrival(state.sms.gate.into, first, last))
-    return min(event, link.next_arrival(state.replies, first, last))
+        event = min(event, link.next_arrival(state.sms.gate.into, first, last, step))
+    return min(event, link.next_arrival(state.replies, first, last, step))
