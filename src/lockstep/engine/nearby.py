@@ -81,7 +81,9 @@ def has_come(near: Nearby, machine: int, packets: int) -> bool:
         if has_posted(near.boxes, machine, packets):
             return True
         pause()
-    return call_native(near.hook[0], packets, machine) == 0
+    return call_native(near.hook[0], packets, machine) == 0 and has_posted(
+        near.boxes, machine, packets
+    )
 
 
 @inline

@@ -2,7 +2,6 @@
 
 import ctypes
 from collections.abc import Callable, Sequence
-from functools import partial
 from time import monotonic_ns, thread_time_ns
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from lockstep._jit import Record, bound
 from lockstep.engine import nearby, packets
-from lockstep.engine.boxes import has_posted
+from lockstep.engine.boxes import LINE
 from lockstep.engine.groups import PARTITIONS, SCHEDULED, SMS, Wire, ends, share_out
 from lockstep.engine.record import RankWork
 from lockstep.engine.rows import ShardRows
@@ -199,8 +198,8 @@ class Part:
         """Called by the loop: wait for what a machine of this host gives; whether it never will."""
         try:
             assert self._transport is not None, "alone a machine waits for nobody"
-            come = partial(has_posted, self.near.boxes, other, packets or 0)
-            self._transport.await_packet(other, come)
+            words, place = self.near.boxes.words, other * LINE
+            self._transport.await_packet(other, lambda: bool(words[place] >= (packets or 0)))
         except BaseException as error:
             self._fail(error)
         return self._error is not None
