@@ -8,7 +8,7 @@ of ranks and threads, and compares the digests of all cycles and counters; exit 
 differs. What is executed at issue is refused by ranks, and left out.
 
 ``speed`` simulates with every number of ranks and prints a Markdown table. CPU times of each rank
-between two exchanges are measured, and the time of an exchange by itself. Where a host has fewer
+between two exchanges are measured, and how long these take who comes last. Where a host has fewer
 cores than ranks, the time of a run there is *modelled*: what is done outside of windows by each,
 and in each window the CPU time of the rank that took longest, and an exchange. With enough idle
 cores ``--wall`` shows measured times.
@@ -22,10 +22,9 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter, process_time, thread_time
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -34,38 +33,20 @@ import lockstep
 from lockstep import api, kernels
 from lockstep.device import Device
 from lockstep.engine.mpi import OverMpi, world
+from lockstep.engine.record import RankWork
 from lockstep.errors import WorkloadError
 from lockstep.metrics.manifest import peak_rss_mb
 
 SMALL = ["sm.count=8", "dram.channels=8"]
 SPEED = ("examples/gather.lst", "gemm_tiled", "bfs")
-ROUNDS = 300  # of an exchange
+MOST_EXCHANGES = 1 << 17  # that are noted
 HEADINGS = (
     "workload", "ranks", "CPU s of a rank", "of it in windows, mean", "slowest of each window",
     "exchanges", "bytes to each", "an exchange, µs", "modelled s", "modelled speed", "efficiency",
-    "peak MiB",
+    "peak MiB", "own MiB",
 )  # fmt: skip
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 MORE_THAN_CORES = {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
-
-
-class Watched(OverMpi):
-    """Notes the CPU time of this rank before each exchange, and what it gave."""
-
-    def __init__(self, comm: Any):
-        self.before: list[float] = []
-        self.words: list[int] = []
-        self._since, self._thread = 0.0, 0
-        super().__init__(comm)
-
-    def exchange(self, packets: list[np.ndarray | None]) -> list[np.ndarray | None]:
-        """As of any transport."""
-        same = self._thread == threading.get_ident()  # each thread has a clock of its own
-        self.before.append((thread_time() - self._since) * same)
-        self.words.append(sum(len(p) for p in packets if p is not None))
-        came = super().exchange(packets)
-        self._since, self._thread = thread_time(), threading.get_ident()
-        return came
 
 
 def digest(name: str, ranks: Any, threads: int) -> str:
@@ -93,52 +74,50 @@ def speed_of_this(names: list[str]) -> dict[str, dict]:
     """What each run took on the ranks that this process is one of."""
     found = {}
     for name in names:
-        transport = Watched(world())
+        transport = OverMpi(world())
+        noted = transport.noted = np.zeros((MOST_EXCHANGES, 2), np.int64)
         simulate(name, transport)  # machine code, pages and caches are warm
-        transport.before.clear()
-        transport.words.clear()
+        noted[:] = 0
         begin, busy = perf_counter(), process_time()
-        cycles = simulate(name, transport)
+        cycles, work = simulate(name, transport)
         wall, busy = perf_counter() - begin, process_time() - busy
-        before, words = list(transport.before), list(transport.words)
-        mine = {"before": before, "cpu": busy, "wall": wall}
-        every = transport.share(mine | {"rss": peak_rss_mb()})
-        mean = int(statistics.mean(words or [0]) / max(1, transport.size - 1))
+        windows = int(np.count_nonzero(noted[:, 1]))
+        mine = {"noted": noted[:windows] / 1e9, "cpu": busy, "wall": wall, "rss": peak_rss_mb()}
+        every = transport.share(mine | {"private": private_mb()})
+        # Who comes last to an exchange waits for nobody: that is what it costs.
+        costs = np.array([one["noted"][:, 1] for one in every]).min(axis=0)
+        sent = sum(rank.words for rank in work) / max(1, len(work) * (transport.size - 1))
         found[name] = {
             "cycles": cycles,
             "cpu": max(one["cpu"] for one in every),
             "wall": max(one["wall"] for one in every),
             "rss": max(one["rss"] for one in every),
-            "busy": [sum(one["before"]) for one in every],
-            "slowest": float(np.array([one["before"] for one in every]).max(axis=0).sum()),
-            "exchanges": len(before),
-            "bytes": 8 * mean,
-            "exchange": exchange_seconds(transport, mean),
+            "private": max(one["private"] for one in every),
+            "busy": [float(one["noted"][:, 0].sum()) for one in every],
+            "slowest": float(np.array([one["noted"][:, 0] for one in every]).max(axis=0).sum()),
+            "exchanges": windows,
+            "bytes": round(8 * sent / max(1, windows)),
+            "exchange": float(np.median(costs)) if windows else 0.0,
         }
     return found
 
 
-def exchange_seconds(transport: OverMpi, words: int) -> float:
-    """What an exchange of so many words with each takes, if all come at once: the median."""
-    packets = [
-        None if r == transport.rank else np.zeros(words, np.int64) for r in range(transport.size)
-    ]
-    took = []
-    for _ in range(ROUNDS):
-        begin = perf_counter()
-        OverMpi.exchange(transport, packets)
-        took.append(perf_counter() - begin)
-    return statistics.median(took)
+def private_mb() -> float:
+    """MiB that this process shares with no other one, where Linux says so."""
+    rollup = Path("/proc/self/smaps_rollup")
+    rows = rollup.read_text().splitlines() if rollup.exists() else []
+    return sum(int(r.split()[1]) for r in rows if r.startswith("Private_")) / 1024
 
 
-def simulate(name: str, transport: OverMpi) -> int:
-    """Cycles of a trace or a built-in program on QV100."""
+def simulate(name: str, transport: OverMpi) -> tuple[int, list[RankWork]]:
+    """A trace or a built-in program on QV100: its cycles, and what each of several ranks did."""
     ranks: Any = transport if transport.size > 1 else 1
     if Path(name).exists():
-        return lockstep.simulate(name, "QV100", ranks=ranks).cycles
+        result = lockstep.simulate(name, "QV100", ranks=ranks)
+        return result.cycles, result.run.ranks
     with Device("QV100", timing=True, ranks=ranks) as device:
         kernels.load(name).run(device)
-        return device.result.cycles
+        return device.result.cycles, device.result.run.ranks
 
 
 def on(ranks: int, *arguments: str) -> dict:
@@ -186,7 +165,7 @@ def table(names: list[str], ranks: list[int], wall: bool) -> None:
                 f"{statistics.mean(row['busy']):.2f}", f"{row['slowest']:.2f}",
                 str(row["exchanges"]), f"{row['bytes']:,}", f"{1e6 * row['exchange']:.0f}",
                 f"{model:.2f}", f"{alone / model:.2f}", f"{alone / model / n:.2f}",
-                f"{row['rss']:.0f}",
+                f"{row['rss']:.0f}", f"{row['private']:.0f}",
             ]  # fmt: skip
             print("| " + " | ".join(cells + [f"{row['wall']:.2f}"] * wall) + " |", flush=True)
 

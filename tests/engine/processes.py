@@ -73,6 +73,15 @@ def same_result(folder):
     return [simulated(ranks=COMM), simulated(ranks=COMM, threads=2)]
 
 
+def same_by_messages(folder):
+    """As if each process were on a host of its own."""
+    boxes, mpi.OverMpi.boxes = mpi.OverMpi.boxes, lambda self, rooms: None
+    try:
+        return [simulated(ranks=COMM), simulated(ranks=COMM, threads=2)]
+    finally:
+        mpi.OverMpi.boxes = boxes
+
+
 def kept_and_resumed(folder):
     kept = {"checkpoint": folder / "kept", "checkpoint_seconds": 0}
     whole = simulated(ranks=COMM, **kept)
@@ -148,7 +157,10 @@ def in_contract(work):
 
 
 CHECKS = {work.__name__: in_contract(work) for work in meeting.CONTRACT}
-CHECKS |= {f.__name__: f for f in (same_result, kept_and_resumed, work_is_told, another_gpu)}
+CHECKS |= {
+    f.__name__: f
+    for f in (same_result, same_by_messages, kept_and_resumed, work_is_told, another_gpu)
+}
 CHECKS |= {f.__name__: f for f in (too_many, one_fails, ended_by_a_signal, deadlock)}
 CHECKS |= {f.__name__: f for f in (device, device_that_differs, killed)}
 

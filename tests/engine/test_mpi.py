@@ -28,8 +28,8 @@ needs_mpi = pytest.mark.skipif(
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 MORE_THAN_CORES = {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}  # of Open MPI 5
 IN_FOUR = (
-    "same_result", "kept_and_resumed", "work_is_told", "another_gpu", "one_fails",
-    "ended_by_a_signal", "deadlock", "device", "device_that_differs",
+    "same_result", "same_by_messages", "kept_and_resumed", "work_is_told", "another_gpu",
+    "one_fails", "ended_by_a_signal", "deadlock", "device", "device_that_differs",
 )  # fmt: skip
 
 
@@ -80,7 +80,7 @@ def test_the_contract_of_transports_holds(four, work):
 @needs_mpi
 def test_the_result_is_that_of_one_process(four, two, processes):
     alone = processes.simulated()
-    assert four["same_result"] == [[alone, alone]] * 4
+    assert four["same_result"] == four["same_by_messages"] == [[alone, alone]] * 4
     assert two[2]["same_result"] == [[alone, alone]] * 2
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from lockstep.builder import KernelBuilder, program
 from lockstep.engine import Session, run
+from lockstep.engine.transport import InMemory
 from lockstep.errors import EndOfKernel, LockstepError, WorkloadError
 from lockstep.workload import MemoryCopy, Workload
 
@@ -35,6 +36,14 @@ def test_any_number_of_ranks_gives_the_same(gpu, mixed, raw):
     kernels = program(mixed("a", grid=40, stream=1), mixed("b", grid=9, stream=2), mixed("c"))
     workload = Workload("w", [MemoryCopy(A, 1 << 16), *kernels.commands])
     assert same(workload, gpu, raw)["stopped"] == ""
+
+
+def test_packets_that_are_sent_give_the_same(gpu, mixed, raw, monkeypatch):
+    """As between hosts, which share no memory."""
+    workload = program(mixed("a", grid=40, stream=1), mixed("b", grid=9, stream=2))
+    alone = same(workload, gpu, raw)
+    monkeypatch.setattr(InMemory, "boxes", lambda self, rooms: None)
+    assert same(workload, gpu, raw) == alone
 
 
 @settings(max_examples=8, phases=set(Phase) - {Phase.shrink})

@@ -189,9 +189,16 @@ class Part:
         if self._transport is None:
             return []
         own = self._state[0]
-        times = (float(own[name]) / 1e9 for name in ("worked", "busy", "waited"))
-        shards = len(self.shards[SMS]), len(self.shards[PARTITIONS])
-        work = RankWork(self._host, *shards, *times, int(own.exchanges), int(own.words))
+        work = RankWork(
+            self._host,
+            len(self.shards[SMS]),
+            len(self.shards[PARTITIONS]),
+            float(own.worked) / 1e9,
+            float(own.busy) / 1e9,
+            float(own.waited) / 1e9,
+            int(own.exchanges),
+            int(own.words),
+        )
         return self._transport.share(work)
 
     def _await(self, packets: int | None, other: int) -> int:
