@@ -100,8 +100,8 @@ class Machine:
         self._team, self._alone = self._make_team(threads), self._make_team(1)
         self._threads = Threads(len(self._team.rows))
         if source:
-            owners = self._team.owners[SMS]
-            self._sm.attribution.tables[owners >= 0] = owners[owners >= 0]
+            mine = self.part.shards[SMS]
+            self._sm.attribution.tables[mine] = self._team.owners[SMS, mine]
 
     def _make_team(self, threads: int) -> Team:
         """Shards for threads that take part, as many as there are SMs here at most."""
