@@ -4,9 +4,11 @@ import functools
 import gc
 import importlib.util
 import os
+import select
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -143,7 +145,7 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def pytest_sessionstart(session):
-    """Compile while the processes collect that share the tests: else each of them would."""
+    """Compile once for all processes that share the tests: else each of them would."""
     config = session.config
     beside_others = config.getoption("numprocesses", None) and not hasattr(config, "workerinput")
     if beside_others and config.option.markexpr != "quick":
@@ -151,9 +153,32 @@ def pytest_sessionstart(session):
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_node_collection_finished(node):
-    """Give no process a test before everything is compiled."""
+def pytest_configure_node(node):
+    """Tell each of these processes which one compiles."""
     compilation = node.config.stash.get(COMPILATION, None)
+    node.workerinput["compilation"] = compilation and compilation.pid
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item):
+    """A test that needs the compiled model waits for it."""
+    if item.get_closest_marker("plain") is None and item.get_closest_marker("quick") is None:
+        end_of(getattr(item.config, "workerinput", {}).get("compilation"))
+
+
+@functools.cache
+def end_of(process):
+    """Wait until a process, which another one started, has ended."""
+    with suppress(ProcessLookupError):  # it has been waited for
+        handle = os.pidfd_open(process) if process else None
+        if handle:
+            select.select([handle], [], [])
+            os.close(handle)
+
+
+def pytest_sessionfinish(session):
+    """Without the compilation, which says why, tests would only have taken longer."""
+    compilation = session.config.stash.get(COMPILATION, None)
     assert compilation is None or compilation.wait() == 0, "the model does not compile: see above"
 
 
@@ -161,8 +186,9 @@ def pytest_xdist_node_collection_finished(node):
 def pytest_collection_modifyitems(items):
     """What one process runs: the tests of a file, and all that a second pytest runs without JIT.
 
-    A file may say that its tests are in groups of their own. What takes long in one piece comes
-    first, lest a process do it while the others are done. Tests in QUICK get their marker.
+    A file may say that its tests are in groups of their own. What needs no compiled model comes
+    first, while that is compiled; then what takes long in one piece, lest a process do it while
+    the others are done. Tests in QUICK get their marker.
     """
     for item in items:
         if is_quick(item.path):
@@ -170,7 +196,16 @@ def pytest_collection_modifyitems(items):
         if item.get_closest_marker("xdist_group") is None:
             name = "plain" if item.get_closest_marker("plain") else str(item.path)
             item.add_marker(pytest.mark.xdist_group(name))
-    items.sort(key=lambda item: not (item.path.name in LONG or item.get_closest_marker("plain")))
+    items.sort(key=place)
+
+
+def place(item):
+    """Its place among the tests: the least comes first."""
+    if item.get_closest_marker("plain"):
+        return 0
+    if item.get_closest_marker("quick"):
+        return 1
+    return 2 if item.path.name in LONG else 3
 
 
 def pytest_addoption(parser):

@@ -209,9 +209,19 @@ def _get(function: FunctionType, form: str, kinds: tuple) -> tuple[Head, int]:
 def _load(function: FunctionType, form: str, kinds: tuple) -> tuple[Head, int]:
     key = _key(function, form, kinds)
     content = _find(key)
-    if content is not None:
-        head, objects = unpack(content)
-        return head, loading.load(objects, head.symbol)
+    if content is None and key is not None:
+        with store.claimed("model", key):
+            content = _find(key)  # another process has just made it
+            if content is None:
+                return _compile(function, form, kinds, key)
+    if content is None:
+        return _compile(function, form, kinds, None)
+    head, objects = unpack(content)
+    return head, loading.load(objects, head.symbol)
+
+
+def _compile(function: FunctionType, form: str, kinds: tuple, key: str | None) -> tuple[Head, int]:
+    """Compiled, and put into the store under a key."""
     from lockstep._jit.compiler import entries
 
     compiled = entries.compile_entry(function, form, kinds)

@@ -2,13 +2,26 @@
 
 Read in this order: ``trust.py`` says whose folders are used, ``places.py`` which these are,
 ``entry.py`` what a file looks like, ``content.py`` gets and puts, ``folder.py`` does so for files
-that other programs load, ``cleaning.py`` forgets, ``survey.py`` verifies all that is there.
+that other programs load, ``claims.py`` lets one process make what several want, ``cleaning.py``
+forgets, ``survey.py`` verifies all that is there.
 Nothing that is read is believed before its checksum is compared, and a damaged entry is made again.
 """
 
+from lockstep.store.claims import claimed
 from lockstep.store.content import get, put
 from lockstep.store.folder import folder, has_folder
 from lockstep.store.places import KINDS, VARIABLE, Place
 from lockstep.store.survey import clear, survey
 
-__all__ = ["KINDS", "VARIABLE", "Place", "clear", "folder", "get", "has_folder", "put", "survey"]
+__all__ = [
+    "KINDS",
+    "VARIABLE",
+    "Place",
+    "claimed",
+    "clear",
+    "folder",
+    "get",
+    "has_folder",
+    "put",
+    "survey",
+]
