@@ -216,6 +216,18 @@ def test_llvm_works_once_on_a_function_with_all_its_parts(monkeypatch):
     assert len(parts.dispatcher(pick).overloads) == 1, "constants make no code of their own"
 
 
+def test_nobody_looks_for_garbage_while_code_is_compiled(monkeypatch):
+    compile_part, looks = parts._PartCompiler._compile_core, []
+
+    def compile_watched(*arguments):
+        looks.append(gc.isenabled())
+        return compile_part(*arguments)
+
+    monkeypatch.setattr(parts._PartCompiler, "_compile_core", compile_watched)
+    assert _jit.jit(lambda a: a[0] + 1)(np.array([4])) == 5
+    assert looks == [False] and gc.isenabled()
+
+
 def test_a_part_can_be_called_from_python_before_and_after_others_contain_it():
     @_jit.inline
     def twice(x):

@@ -9,6 +9,7 @@ from llvmlite import ir
 from numba.core import cgutils, registry
 from numba.core.compiler_lock import global_compiler_lock
 
+from lockstep._jit.collection import without_collection
 from lockstep._jit.compiler.parts import PartDispatcher
 from lockstep._jit.compiler.told import telling
 from lockstep._jit.compiler.types import make_array, numba_type
@@ -41,7 +42,7 @@ def compile_entry(function, form: str, kinds: tuple) -> Compiled:
     expected = numba.types.int64 if form == CALLBACK else None
     with SignalHold().held():  # Numba compiles its own runtime when this is first done
         registry.cpu_target.target_context.refresh()
-    with telling():
+    with telling(), without_collection():
         part = PartDispatcher(function, **OPTIONS)._compiler.compile(types, expected)
     context = part.target_context
     digest = hashlib.sha256(" ".join([form, *map(str, kinds)]).encode()).hexdigest()[:16]

@@ -3,15 +3,14 @@
 An instruction set derives :class:`Translation` and :class:`BlockLift`.
 """
 
-import gc
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 
+from lockstep._jit.collection import without_collection
 from lockstep.execution.flow.blocks import BasicBlock
 from lockstep.execution.lanes import races
 from lockstep.execution.lanes.addresses import Strength
@@ -183,12 +182,12 @@ class Translation(ABC):
 
         If there are several parts, nothing is emitted yet: :meth:`compile` does that.
         """
-        with _without_collection():
+        with without_collection():
             return self._program()
 
     def compile(self, part: Part) -> Objects:
         """Object code of one of several parts; the program was made before."""
-        with _without_collection():
+        with without_collection():
             module = self._module()
             for number, block in enumerate(self.blocks[part.first : part.end]):
                 lift = self._emit(LaneBuilder(module, f"block{number}"), block, part)
@@ -324,18 +323,3 @@ def _pass_order(b: LaneBuilder, op: OpClass, strength: Strength) -> None:
         races.fence(b)
     elif strength or op in (OpClass.ATOMIC, OpClass.REDUCTION):
         races.poll(b)
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Keep Python from looking for garbage: of LLVM's instructions there is none until the end.
-
-    It took a quarter of the time to emit them.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
