@@ -68,6 +68,8 @@ QUICK = (
 """What ``-m quick`` runs: whatever needs neither the compiled model nor a CUDA compiler."""
 LONG = ("test_jit.py", "test_cuda_twin.py", "test_documentation.py", "test_throughput.py")
 """Files of which one process has something to do for half a minute or more."""
+LONGEST_NAME = 200
+"""Characters of a parameter that are part of a test's name."""
 COMPILE = """
 import lockstep
 from lockstep import kernels
@@ -180,6 +182,14 @@ def pytest_sessionfinish(session):
     """Without the compilation, which says why, tests would only have taken longer."""
     compilation = session.config.stash.get(COMPILATION, None)
     assert compilation is None or compilation.wait() == 0, "the model does not compile: see above"
+
+
+def pytest_make_parametrize_id(val):
+    """The names of tests, which processes tell each other, do not hold texts of megabytes."""
+    if isinstance(val, str | bytes) and len(val) > LONGEST_NAME:
+        start = ascii(val[:LONGEST_NAME])
+        return f"{start.removeprefix('b')[1:-1]}... of {len(val)}"
+    return None
 
 
 @pytest.hookimpl(tryfirst=True)
