@@ -14,7 +14,7 @@ import numpy as np
 from lockstep.builder.patterns import Mask, Pattern, Site
 from lockstep.errors import LockstepError
 from lockstep.isa.instruction import WARP_SIZE
-from lockstep.workload import ADDRESS, RUN, WARP, Cta
+from lockstep.workload import ADDRESS, RUN, WARP, Cta, together
 
 ALL = -1  # mask of all lanes that a warp has
 _BITS = np.int64(1) << np.arange(64, dtype=np.int64)  # the last one is the sign
@@ -180,7 +180,8 @@ class Expansion:
             masks[:, at] = active = entered & mask_bits(segment.predicate, site)
             for j, pattern in enumerate(segment.accesses):
                 lanes = np.asarray(pattern(site), np.int64)
-                lanes = np.broadcast_to(lanes, (*active.shape, self._warp_size))
+                if lanes.shape != (*active.shape, self._warp_size):
+                    lanes = np.broadcast_to(lanes, (*active.shape, self._warp_size))
                 records[:, schedule.access[at] + j] = _encode(lanes, active, pool)
         taken = np.repeat(masks != 0, np.diff(schedule.access), axis=1)
         runs, table = self._runs(schedule.segment, reached != 0, masks)
@@ -237,17 +238,21 @@ def _encode(lanes: np.ndarray, active: np.ndarray, pool: list[np.ndarray]) -> np
     ``lanes`` are the addresses of all lanes.
     """
     warp_size = lanes.shape[-1]
+    rank = np.arange(warp_size)
     number = lanes_of(active)[..., None]
-    if (number != warp_size).any():  # active lanes first, in lane order
+    whole = bool((number == warp_size).all())
+    if not whole:  # active lanes first, in lane order
         inactive = active[..., None] & _BITS[:warp_size] == 0
         order = np.argsort(inactive, axis=-1, kind="stable")
         lanes = np.take_along_axis(lanes, order, axis=-1)
-    rank = np.arange(warp_size)
-    if ((lanes < 0) & (rank < number)).any():
+    if (lanes < 0).any() and ((lanes < 0) & (rank < number)).any():
         raise LockstepError("an address pattern gives a negative address")
-    stride = np.where(number[..., 0] > 1, lanes[..., 1] - lanes[..., 0], 0)
-    same = np.diff(lanes, axis=-1) == stride[..., None]
-    regular = (same | (rank[1:] >= number)).all(axis=-1) & (np.abs(stride) < _STRIDE_LIMIT)
+    steps = lanes[..., 1:] - lanes[..., :-1]
+    stride = steps[..., 0] if whole else np.where(number[..., 0] > 1, steps[..., 0], 0)
+    same = steps == stride[..., None]
+    if not whole:
+        same |= rank[1:] >= number
+    regular = same.all(axis=-1) & (np.abs(stride) < _STRIDE_LIMIT)
     records = np.zeros(active.shape, ADDRESS)
     records["first"], records["stride"], records["pool"] = lanes[..., 0], stride, -1
     if not regular.all():
@@ -263,9 +268,11 @@ def _join(index: tuple[int, int, int], parts: list) -> Cta:
     tables, runs, addresses, pools = zip(*parts)
     shift = 0
     for records, pool in zip(addresses, pools):
-        records["pool"][records["pool"] >= 0] += shift
+        if shift:
+            records["pool"][records["pool"] >= 0] += shift
         shift += len(pool)
-    warps = np.concatenate(tables)
+    warps = together(tables, WARP)
     warps["first_run"] = np.cumsum(warps["runs"]) - warps["runs"]
     warps["first_address"] = np.cumsum(warps["addresses"]) - warps["addresses"]
-    return Cta(index, warps, np.concatenate(runs), np.concatenate(addresses), np.concatenate(pools))
+    pool = pools[0] if len(pools) == 1 else np.concatenate(pools)
+    return Cta(index, warps, together(runs, RUN), together(addresses, ADDRESS), pool)

@@ -21,6 +21,7 @@ from lockstep.gpus.spec import GPU
 from lockstep.model.clock import NEVER
 from lockstep.model.core import bind
 from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS
+from lockstep.workload import together
 
 _FROZEN = ("finish_order", "events", "next_sample")
 """What a checkpoint holds as it is."""
@@ -161,7 +162,7 @@ class Account:
     def freeze(self) -> dict:
         """All of it, as plain values and arrays."""
         plain = {name: getattr(self, name) for name in _FROZEN}
-        samples = np.concatenate([np.zeros(0, SAMPLE), *self.samples])
+        samples = together([np.zeros(0, SAMPLE), *self.samples], SAMPLE)
         modules = stacked(self.module_samples)
         baselines = {str(slot): both for slot, both in self._baselines.items()}
         finished = frozen_kernels(self.finished)

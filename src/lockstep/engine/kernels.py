@@ -21,7 +21,7 @@ from lockstep.model.core import bind
 from lockstep.model.core.state import ISSUE
 from lockstep.model.dispatch.gpc import check_cluster
 from lockstep.model.records import records
-from lockstep.workload import Cta, Exchange, Kernel, Source
+from lockstep.workload import RUN, Cta, Exchange, Kernel, Source, together
 
 FETCH_SPACING = 1 << 24  # instruction cache lines between the codes of two kernels
 CONSTANTS = 1 << 60  # where those of the first launch begin: above the addresses of all memory
@@ -394,7 +394,7 @@ class KernelTable:
         run.looked = len(code)
         if not run.unknown_code:
             return
-        runs = np.concatenate([cta.runs for cta in ctas])
+        runs = together([cta.runs for cta in ctas], RUN)
         first = runs["static"]
         for static in run.unknown_code:
             inside = (first <= static) & (static < first + runs["count"])

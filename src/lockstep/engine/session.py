@@ -19,7 +19,7 @@ from lockstep.errors import LockstepError
 from lockstep.gpus.spec import GPU
 from lockstep.outside import OutsideMemory
 from lockstep.policies import describe
-from lockstep.workload import Command, Kernel, Warming, Workload
+from lockstep.workload import Command, Kernel, Warming, Workload, together
 
 
 class Session:
@@ -185,7 +185,7 @@ class Session:
             running=covered(spans),
             sm=np.array(machine.sm.counters.view(np.ndarray)),
             partition=np.array(machine.memory.counters.view(np.ndarray)),
-            samples=np.concatenate(samples) if samples else np.zeros(0, SAMPLE),
+            samples=together([np.zeros(0, SAMPLE), *samples], SAMPLE),
             cta_events=np.array(events, CTA_EVENT),
             copies=list(simulation.copies),
             threads=self._threads,

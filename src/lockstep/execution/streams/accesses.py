@@ -18,6 +18,7 @@ from lockstep.workload import (
     TILE_WORDS,
     Cta,
     Kernel,
+    together,
 )
 
 GLOBAL, SHARED, LOCAL = (int(memory) for memory in Memory)
@@ -105,12 +106,6 @@ def _joined(ctas: Sequence[Cta]) -> tuple[np.ndarray, _Records, np.ndarray]:
     places += np.where(places < 0, 0, np.repeat(starts[:-1], [len(cta.addresses) for cta in ctas]))
     pool = np.concatenate([cta.pool for cta in ctas])
     return together([cta.runs for cta in ctas], RUN), _Records(first, stride, places), pool
-
-
-def together(parts: list[np.ndarray], kind: np.dtype) -> np.ndarray:
-    """Records one after the other, as plain bytes: NumPy looks at each field of records."""
-    raw = np.dtype((np.void, kind.itemsize))
-    return np.concatenate([np.ascontiguousarray(part).view(raw) for part in parts]).view(kind)
 
 
 def _executed(code: np.ndarray, runs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
