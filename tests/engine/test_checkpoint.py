@@ -39,17 +39,17 @@ def resumed(make, gpu, folder, windows, ranks=(1, 1), **options):
 
 def test_a_run_goes_on_as_if_it_had_never_ended(small, mixed, raw, tmp_path):
     def make():
-        several = program(mixed("a", grid=90, stream=1), mixed("b", stream=2), mixed("c", grid=70))
+        several = program(mixed("a", grid=60, stream=1), mixed("b", stream=2), mixed("c", grid=40))
         return Workload("w", [MemoryCopy(A, 1 << 16), *several.commands])
 
     gpu = small(sm__ctas=2)
     options = {"cta_events": True, "interval": 300, "first_cta": {1: 10}}
     whole = run(make(), gpu, **options)
-    places = 0, 1, 2, 3, 5, 8, 13, 34, 89, 144, 233, 1 << 30
+    places = 0, 1, 2, 5, 13, 34, 89, 144, 1 << 30
     results = [resumed(make, gpu, tmp_path, windows, **options) for windows in places]
     assert results[-1] is None, "it was over"
     ended_early = [result for result in results if result is not None]
-    assert len(ended_early) >= 10, "there were places enough to stop at"
+    assert len(ended_early) >= 7, "there were places enough to stop at"
     for result in ended_early:
         assert raw(result) == raw(whole)
         assert result.samples.tobytes() == whole.samples.tobytes()
@@ -179,7 +179,7 @@ def test_it_is_written_every_so_often(tmp_path, monkeypatch):
 
 def test_any_number_of_ranks_goes_on_from_any(small, mixed, raw, tmp_path):
     def make():
-        several = program(mixed("a", grid=90, stream=1), mixed("b", stream=2), mixed("c", grid=70))
+        several = program(mixed("a", grid=60, stream=1), mixed("b", stream=2), mixed("c", grid=40))
         return Workload("w", [MemoryCopy(A, 1 << 16), *several.commands])
 
     gpu = small(sm__ctas=2, sm__count=5, dram__channels=3)
@@ -221,14 +221,14 @@ class Never(StopAfter):
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_a_run_that_is_interrupted_leaves_a_checkpoint(small, mixed, raw, tmp_path, ranks):
     gpu = small(sm__count=5, dram__channels=3)
-    whole = run(mixed(grid=1000).workload(), gpu)
+    whole = run(mixed(grid=400).workload(), gpu)
     session = Session(gpu, ranks=ranks, progress=lambda *_: os.kill(os.getpid(), signal.SIGINT))
-    session.run(mixed(grid=1000).workload().commands, keep=Never(0, tmp_path))
+    session.run(mixed(grid=400).workload().commands, keep=Never(0, tmp_path))
     session.close()
     assert session.stopped == f"interrupted at cycle {session.now}"
     frozen = checkpoint.load(tmp_path, WHO)
     assert 0 < frozen["plain"]["now"] <= session.now < whole.cycles
-    assert raw(run(mixed(grid=1000).workload(), gpu, frozen=frozen)) == raw(whole)
+    assert raw(run(mixed(grid=400).workload(), gpu, frozen=frozen)) == raw(whole)
 
 
 def test_what_cannot_be_written_is_said_and_the_run_goes_on(tmp_path):

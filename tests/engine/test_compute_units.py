@@ -44,9 +44,9 @@ def transpose(groups):
 
 @pytest.mark.parametrize("gpu", ["HD7770", "CANDEL"])
 def test_any_number_of_threads_gives_the_same(gpu):
-    workload = transpose(200)
+    workload = transpose(80)
     first = lockstep.simulate(workload, gpu, threads=1)
-    assert first.total["warp_instructions"] == 200 * 4 * 24
+    assert first.total["warp_instructions"] == 80 * 4 * 24
     for threads in (2, 4, 9):
         assert lockstep.simulate(workload, gpu, threads=threads).hash == first.hash
 
@@ -56,18 +56,18 @@ def test_access_queues_give_the_same_on_any_number_of_threads(join):
     order = "line" if join in ("none", "both") else "multi2sim"
     changes = ["vmu.ports=2", f"vmu.join={join}", "vmu.phases=4", f"vmu.order={order}"]
     gpu = lockstep.gpu("CANDEL", changes)
-    one, two = (lockstep.simulate(transpose(40), gpu, threads=n) for n in (1, 2))
+    one, two = (lockstep.simulate(transpose(20), gpu, threads=n) for n in (1, 2))
     assert one.hash == two.hash
     total = one.total
     requests = {of: total[f"sim__vmu_{of}_requests.sum"] for of in ("load", "store")}
-    assert requests == {"load": 40 * 4 * 4 * 64, "store": 40 * 4 * 2 * 64}
+    assert requests == {"load": 20 * 4 * 4 * 64, "store": 20 * 4 * 2 * 64}
     accesses = sum(total[f"sim__vmu_{of}_accesses.sum"] for of in requests)
     assert total["sim__vmu_combined.sum"] == sum(requests.values()) - accesses
     assert total["sim__coalesced_transactions.sum"] == accesses
     if join == "none":
         assert total["sim__vmu_combined.sum"] == 0
     if join == "coalesce":
-        assert accesses == 40 * 4 * (4 + 64 + 4)  # lines: loads are of one word each
+        assert accesses == 20 * 4 * (4 + 64 + 4)  # lines: loads are of one word each
         assert total["sim__vmu_load_merged.sum"] == 0
 
 
@@ -76,7 +76,7 @@ def test_access_queues_give_the_same_on_any_number_of_threads(join):
 def test_a_gpu_on_several_ranks_gives_the_same(gpu, ranks):
     """Neighbours stay on one rank; their partitions, and those of their lines, are on any."""
     ranks = min(ranks, lockstep.gpu(gpu).dram.channels)
-    workload = transpose(60)
+    workload = transpose(40)
     alone = lockstep.simulate(workload, gpu)
     assert all(alone.run.sm[name].sum() > 0 for name in ("constant_misses", "l1i_misses"))
     for threads in (1, 2, 4):

@@ -33,7 +33,7 @@ def test_threads_and_ranks_change_nothing(gpu, mixed, raw, topology, ctas, pages
         modules__topology=topology, modules__ctas=ctas, modules__pages=pages,
         modules__bandwidth=60.0, modules__hop_latency=9,
     )  # fmt: skip
-    work = program(mixed("a", grid=40, stream=1), mixed("b", grid=9, stream=2), mixed("c"))
+    work = program(mixed("a", grid=18, stream=1), mixed("b", grid=9, stream=2), mixed("c", grid=9))
     results = [raw(run(work, made, ranks=r, threads=t, cta_events=True)) for r, t in CUTS]
     assert all(result == results[0] for result in results[1:])
     assert results[0]["stopped"] == ""
