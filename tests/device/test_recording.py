@@ -63,14 +63,14 @@ def lanes(entry, mask, cta):
     return tuple(first + k * stride for k in range(count))
 
 
-@pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("file", FILES)
 @pytest.mark.parametrize(
     "name",
     ["vecadd", "gemm_tiled", "bitonic_sort", "reduce_shared", "pointer_chase", "mm3", "half_dot"],
 )
-def test_a_recorded_trace_takes_the_same_cycles(gpus, tmp_path, name, file, threads):
+def test_a_recorded_trace_takes_the_same_cycles(gpus, tmp_path, name, file):
     kernel, path, gpu = load(name), tmp_path / file, gpus[file]
+    threads = 1 if file == FILES[0] else 2  # of the run; its trace has the other number
     live = record(gpu, path, lambda d: kernel.run(d, kernel.small), threads=threads)
     again = lockstep.simulate(path, gpu, threads=3 - threads)
     assert again.cycles == live.cycles
