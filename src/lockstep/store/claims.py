@@ -29,11 +29,11 @@ def claimed(kind: str, key: str) -> Iterator[None]:
     Where nothing can be locked, and after five minutes, everybody makes it: only time is lost.
     Claims may nest if whoever does so claims in the same order.
     """
-    place = writable()
+    place, flags = writable(), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     handle, start = None, int(file_name(f"{kind}/{key}")[:15], 16)
     with suppress(OSError):
         if place:
-            handle = os.open(place.path / _FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            handle = os.open(place.path / _FILE, flags, 0o644)
     if handle is None:
         yield
         return
