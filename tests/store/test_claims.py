@@ -30,7 +30,7 @@ with store.claimed("model", "key"):
     if os.fork() == 0:
         sys.stdin.read()
         os._exit(0)
-claims.time.sleep = lambda seconds: sys.exit("it waits")
+claims.sleep = lambda seconds: sys.exit("it waits")
 with store.claimed("model", "key"):
     print("claimed again", flush=True)
 """
@@ -66,7 +66,7 @@ def started(tmp_path):
 def refused(monkeypatch):
     """The attempts to claim what another process has."""
     attempts = []
-    monkeypatch.setattr(claims.time, "sleep", lambda seconds: attempts.append(seconds))
+    monkeypatch.setattr(claims, "sleep", lambda seconds: attempts.append(seconds))
     return attempts
 
 
@@ -86,7 +86,7 @@ def test_who_wants_the_same_waits_until_the_other_one(started, place, monkeypatc
         waited.append(seconds)
 
     waited = []
-    monkeypatch.setattr(claims.time, "sleep", finish)
+    monkeypatch.setattr(claims, "sleep", finish)
     with store.claimed("model", "another key"), store.claimed("translation", "key"):
         assert waited == []
     with store.claimed("model", "key"):
@@ -120,7 +120,7 @@ def test_nobody_waits_for_ever(started, place, monkeypatch, tmp_path, refused):
     monkeypatch.setattr(store.places, "places", lambda: (store.Place(tmp_path, writable=True),))
     assert started(CLAIM, "key").stdout.readline() == "claimed\n"
     seconds = iter([0.0, 0.0, 299.0, 301.0])
-    monkeypatch.setattr(claims.time, "monotonic", lambda: next(seconds))
+    monkeypatch.setattr(claims, "monotonic", lambda: next(seconds))
     with store.claimed("model", "key"):
         assert len(refused) == 2
 

@@ -9,9 +9,9 @@ import errno
 import fcntl
 import os
 import struct
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from time import monotonic, sleep
 
 from lockstep.store.content import file_name
 from lockstep.store.places import writable
@@ -49,14 +49,14 @@ def claimed(kind: str, key: str) -> Iterator[None]:
 
 def _wait(handle: int, start: int) -> None:
     """Until the byte is ours, or it takes too long."""
-    end = time.monotonic() + _LONGEST_SECONDS
-    while time.monotonic() < end:
+    end = monotonic() + _LONGEST_SECONDS
+    while monotonic() < end:
         try:
             return _lock(handle, fcntl.F_WRLCK, start)
         except OSError as error:
             if error.errno not in (errno.EAGAIN, errno.EACCES):
                 raise
-        time.sleep(_POLL_SECONDS)
+        sleep(_POLL_SECONDS)
 
 
 def _lock(handle: int, kind: int, start: int) -> None:
