@@ -1,5 +1,8 @@
 """A GPU whose memory is modelled outside: what it is asked, when, and what its answers do."""
 
+import contextlib
+import gc
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -55,6 +58,33 @@ def run(workload, gpu, memory, **options):
 def test_a_load_takes_as_much_longer_as_the_memory_does(gpu, one_load):
     cycles = {n: run(one_load, gpu, FixedMemory(n)).cycles for n in (0, 1, 59, 60, 61, 500)}
     assert {n: c - cycles[0] for n, c in cycles.items()} == {n: n for n in cycles}
+
+
+class RefusedMemory(FixedMemory):
+    """It answers what nobody asked."""
+
+    def exchange(self, end, requests):
+        return np.array([(0, end)], ANSWER)
+
+
+@pytest.mark.parametrize("memory", [FixedMemory(9), RefusedMemory(9)])
+def test_a_run_is_gone_when_nobody_needs_it(monkeypatch, gpu, one_load, memory):
+    """Garbage is looked for rarely, and what a run takes is much address space."""
+    known, join = [], outside.Outside.join
+
+    def note(self, verdict):
+        known.append(weakref.ref(self))
+        join(self, verdict)
+
+    monkeypatch.setattr(outside.Outside, "join", note)
+    gc.collect()
+    gc.disable()
+    try:
+        with contextlib.suppress(LockstepError):
+            run(one_load, gpu, memory)
+        assert [each() for each in known] == [None]
+    finally:
+        gc.enable()
 
 
 def test_both_ways_take_as_long_as_the_crossbar_does(small, one_load):

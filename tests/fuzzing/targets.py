@@ -8,12 +8,18 @@ from fuzzing import (
     binaries,
     caches,
     calls,
+    checkpoints,
     gpus,
     measurements,
     options,
+    outside,
     proxies,
     ptx,
+    results,
+    samplings,
     southern_islands,
+    sweeps,
+    systems,
     tracefile,
     tunings,
 )
@@ -32,6 +38,12 @@ MODULES = (
     measurements,
     tunings,
     proxies,
+    systems,
+    outside,
+    sweeps,
+    samplings,
+    checkpoints,
+    results,
 )
 
 

@@ -99,10 +99,10 @@ def _read(path: Path) -> _Sweep:
         return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _Sweep)
     except OSError as error:
         raise InputError(path, "", f"cannot read: {error.strerror or error}") from error
-    except (UnicodeDecodeError, RecursionError, msgspec.ValidationError) as error:
+    except (RecursionError, msgspec.ValidationError) as error:
         problem = str(error) or "nests too deeply"
         raise InputError(path, "", problem + _nearest_key(problem)) from error
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # no UTF-8; integers of thousands of digits
         raise InputError(path, "", f"no TOML: {error}") from error
 
 
@@ -167,8 +167,9 @@ def _located(path: Path, name: str) -> str:
 def _gpu(path: Path, name: str) -> str:
     """A GPU's name, or the path of a file or folder."""
     known = {each.lower() for each in api.gpu_names()}
-    is_path = name.lower() not in known and (path.parent / name).exists()
-    return os.path.join(path.parent, name) if is_path else name
+    if name.lower() in known or not os.path.exists(path.parent / name):  # of any text
+        return name
+    return os.path.join(path.parent, name)
 
 
 def _timing(path: Path, text: str) -> str:

@@ -1,5 +1,6 @@
 """Arguments of an OpenCL kernel, from the texts that the command line gives."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -7,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lockstep.cli.programs import argument as parsed
-from lockstep.errors import LockstepError
+from lockstep.errors import InputError, LockstepError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy as np
 
     from lockstep.device import Device
     from lockstep.isa.gcn.container import Kernel, KernelArgument
@@ -91,14 +94,20 @@ def _value(device: "Device", rng: Any, declared: "KernelArgument", text: str) ->
 
 def _array(device: "Device", rng: Any, text: str) -> Any:
     """An array of the device, or a number."""
-    if not text.endswith(".npy"):
-        return parsed(device, rng, text)
+    return device.array(read_array(text)) if text.endswith(".npy") else parsed(device, rng, text)
+
+
+def read_array(path: str) -> "np.ndarray":
+    """The array in a file of NumPy's. Raises :class:`InputError` for anything else."""
     import numpy as np
 
     try:
-        values = np.load(Path(text), allow_pickle=False)
+        values = np.load(Path(path), allow_pickle=False)
     except OSError as error:
-        raise LockstepError(f"{text}: cannot read: {error.strerror or error}") from None
-    except ValueError as error:
-        raise LockstepError(f"{text}: no array of NumPy: {error}") from None
-    return device.array(values)
+        raise InputError(path, "", f"cannot read: {error.strerror or error}") from None
+    except Exception as error:  # of headers that make no sense NumPy raises what it likes
+        reason = re.sub(r" object at 0x\w+", "", str(error).partition("\n")[0])
+        raise InputError(path, "", f"no array of NumPy: {reason or type(error).__name__}") from None
+    if not isinstance(values, np.ndarray):
+        raise InputError(path, "", "no array of NumPy: it is an archive")
+    return values

@@ -8,6 +8,7 @@ all; who reads it compares everything that the state depends on, by name.
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import perf_counter
@@ -23,6 +24,11 @@ NAME = "checkpoint"  # of the file in its folder
 MAGIC = b"lockstep checkpoint 1\n"
 PAGE = 4096
 _LENGTH = 8  # bytes of a length
+_NO_STATE = (
+    *(ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError),
+    *(MemoryError, SyntaxError),
+)
+"""What reading raises where something else was described."""
 _SOURCES = ("_jit", "engine", "gpus", "isa", "model")
 
 
@@ -133,24 +139,29 @@ def load(folder: Path, identity: dict[str, str]) -> Any:
         raise InputError(path, "", "the checkpoint is damaged")
     begin = start + _LENGTH
     end = begin + int.from_bytes(content[start:begin], "little")
-    manifest = json.loads(content[begin:end])
-    for name, value in identity.items():
-        if manifest["identity"].get(name) != value:
-            problem = (
-                f"the checkpoint is of another {name}: resume with the one it was written with"
-            )
-            raise InputError(path, "", problem)
-    return _with_arrays(manifest["tree"], _read_arrays(manifest["arrays"], content, end))
+    try:
+        manifest = json.loads(content[begin:end])
+        for name, value in identity.items():
+            if manifest["identity"].get(name) != value:
+                problem = (
+                    f"the checkpoint is of another {name}: resume with the one it was written with"
+                )
+                raise InputError(path, "", problem)
+        return _with_arrays(manifest["tree"], _read_arrays(manifest["arrays"], content, end))
+    except _NO_STATE:  # its digest fits, but nothing here has written it
+        raise InputError(path, "", "the checkpoint describes no state") from None
 
 
 def cycle_of(folder: Path) -> int | None:
     """The cycle of the checkpoint in a folder; None without one, or with one that is damaged."""
     try:
         with open(folder / NAME, "rb") as file:
+            size = file.seek(0, os.SEEK_END)
             file.seek(len(MAGIC) + hashlib.sha256().digest_size)
-            tree = json.loads(file.read(int.from_bytes(file.read(_LENGTH), "little")))["tree"]
+            length = int.from_bytes(file.read(_LENGTH), "little")
+            tree = json.loads(file.read(min(length, size)))["tree"]
         return int(tree.get("simulation", tree)["plain"]["now"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, *_NO_STATE):
         return None
 
 

@@ -1,6 +1,7 @@
 """The meeting with a memory that another simulator models, between two windows."""
 
 import ctypes
+import weakref
 from typing import NoReturn
 
 import numpy as np
@@ -29,7 +30,8 @@ class Outside:
         ids = len(self.state.free)
         self._requests = records(ids, REQUEST)
         self._answers, self._left = records(ids, ANSWER), 0  # without a credit for the way
-        self._hook = HOOK(self._meet)
+        meet = weakref.WeakMethod(self._meet)  # only garbage collection would free a circle
+        self._hook = HOOK(lambda end, mask: meet()(end, mask))
         self._error: BaseException | None = None
         self.stopped = False  # by Ctrl-C, while it was the memory's turn
         memory.begin(
@@ -56,8 +58,9 @@ class Outside:
 
     def check(self) -> None:
         """Raise what went wrong between two windows."""
-        if self._error is not None:
-            raise self._error
+        error, self._error = self._error, None  # whose frames know this
+        if error is not None:
+            raise error
 
     def close(self) -> None:
         """The run is over."""

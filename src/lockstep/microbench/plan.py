@@ -119,7 +119,10 @@ class Raw:
         if not tab:
             raise ValueError
         if key == HEADER:
-            self.target = Target(*map(int, rest.split()), full=True)
+            sms, architecture, *sizes = map(int, rest.split())
+            if len(sizes) > 2:
+                raise ValueError
+            self.target = Target(sms, architecture, *sizes, full=True)
         elif key == DEVICE:
             name, sms, notes = rest.split("\t")
             self.device = TableRow(DEVICE_ROW, name, float(sms), "SMs", notes)

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import lzma
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
@@ -68,7 +69,7 @@ def read(path: Path) -> list[TableRow]:
                     if record.get("name") != "ERROR"]  # fmt: skip
     except OSError as error:
         raise InputError(path, "", f"cannot read: {error.strerror or error}") from None
-    except (UnicodeDecodeError, EOFError, lzma.LZMAError, csv.Error) as error:
+    except (UnicodeDecodeError, EOFError, lzma.LZMAError, zlib.error, csv.Error) as error:
         raise InputError(path, "", f"no table of microbenchmarks: {error}") from None
 
 

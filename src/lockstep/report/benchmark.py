@@ -103,8 +103,8 @@ def read_reference(path: Path) -> Reference:
             if missing := set(_COLUMNS) - set(rows.fieldnames or ()):
                 raise ValueError(f"without {', '.join(sorted(missing))}")
             for row in rows:
-                trace = row["trace"].rpartition(":")[2]
-                known.setdefault(trace, {})[row["config"]] = float(row["user_seconds"])
+                trace, config, seconds = (row[name] or "" for name in _COLUMNS)
+                known.setdefault(trace.rpartition(":")[2], {})[config] = float(seconds)
     except OSError as error:
         raise InputError(path, "", f"cannot read: {error.strerror or error}") from error
     except (ValueError, TypeError, csv.Error) as error:

@@ -1,6 +1,8 @@
 """The launch table: one row a launch, in program order, with what is known of each."""
 
+import csv
 import hashlib
+import itertools
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
@@ -28,6 +30,8 @@ _DEFAULTS: dict[str, Any] = {name: "" for name in _TEXTS} | {
     "grid_x": 1, "grid_y": 1, "grid_z": 1, "block_x": 1, "block_y": 1, "block_z": 1,
     "shared_bytes": 0, "registers": 0, "stream": 0,
 }  # fmt: skip
+MOST = 1 << 63  # counts are below, as columns hold them
+MOST_COLUMNS = 1000
 _VERSION, _UNIT, _SOURCE = "lockstep launch table", "unit of time", "source of time"
 
 
@@ -187,7 +191,7 @@ class LaunchTable:
                 self.frame[name] = column.fillna("").astype(str)
                 continue
             values = pd.to_numeric(column, errors="coerce").to_numpy(np.float64)
-            wrong = ~(np.isfinite(values) & (values >= 0) & (values == np.floor(values)))
+            wrong = ~((values >= 0) & (values < MOST) & (values == np.floor(values)))
             if wrong.any():
                 k = int(wrong.argmax())
                 found = repr(column.tolist()[k])
@@ -208,6 +212,10 @@ class LaunchTable:
 
 
 def _csv(path: Path) -> pd.DataFrame:
+    with path.open(encoding="utf-8", newline="") as file:
+        widths = [len(row) for row in itertools.islice(csv.reader(file), 2)]
+    if max(widths, default=0) > MOST_COLUMNS:  # each costs pandas as much as all others
+        raise LockstepError(f"has more than {MOST_COLUMNS} columns: no launch table")
     frame = pd.read_csv(path, keep_default_na=False, dtype=dict.fromkeys(_TEXTS, str))
     about = [_VERSION, _UNIT, _SOURCE]
     if set(about).issubset(frame.columns):

@@ -21,6 +21,8 @@ namespace lockstep {
 constexpr uint32_t MAGIC = 0x4B434F4C;
 constexpr uint32_t VERSION = 1;
 constexpr int64_t OVER = -1;
+constexpr int64_t LONGEST_NAME = 4096;       // bytes of a GPU's name
+constexpr int64_t MOST_IN_FLIGHT = 1 << 22;  // requests: as many credits as a GPU can have
 
 struct Hello {
     uint32_t magic, version;
@@ -78,15 +80,11 @@ public:
         close(ends[1]);
         stream_ = ends[0];
         fcntl(stream_, F_SETFD, FD_CLOEXEC);
-        receive(&hello, sizeof hello);
-        if (hello.magic != MAGIC || hello.version != VERSION) {
-            throw std::runtime_error("lockstep speaks another version of the protocol");
-        }
-        gpu.resize(hello.name);
-        receive(gpu.data(), gpu.size());
-        Welcome welcome{MAGIC, VERSION};
-        send(&welcome, sizeof welcome);
+        greet();
     }
+
+    // One that has been started, behind an open stream, which is closed with this.
+    explicit Process(int stream) : stream_(stream) { greet(); }
 
     Process(const Process&) = delete;
     Process& operator=(const Process&) = delete;
@@ -103,6 +101,10 @@ public:
         Frame frame;
         receive(&frame, sizeof frame);
         if (frame.count == OVER) return false;
+        if (frame.count < 0 || frame.count > hello.in_flight) {
+            throw std::runtime_error("lockstep sends a frame of " + std::to_string(frame.count) +
+                                     " requests");
+        }
         end = frame.cycle;
         requests.resize(frame.count);
         receive(requests.data(), requests.size() * sizeof(Request));
@@ -130,6 +132,23 @@ public:
     std::string gpu;
 
 private:
+    // Hears of which GPU it is.
+    void greet()
+    {
+        receive(&hello, sizeof hello);
+        if (hello.magic != MAGIC || hello.version != VERSION) {
+            throw std::runtime_error("lockstep speaks another version of the protocol");
+        }
+        if (hello.name < 0 || hello.name > LONGEST_NAME || hello.in_flight < 0 ||
+            hello.in_flight > MOST_IN_FLIGHT) {
+            throw std::runtime_error("lockstep tells of a GPU that makes no sense");
+        }
+        gpu.resize(hello.name);
+        receive(gpu.data(), gpu.size());
+        Welcome welcome{MAGIC, VERSION};
+        send(&welcome, sizeof welcome);
+    }
+
     [[noreturn]] static void fail(const char* what)
     {
         throw std::runtime_error(std::string(what) + ": " + std::strerror(errno));
