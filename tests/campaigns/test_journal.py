@@ -1,6 +1,7 @@
 """Journals: what is read again, and what is cut off or none."""
 
 import math
+from pathlib import Path
 
 import pytest
 
@@ -62,3 +63,13 @@ def test_what_is_no_journal_is_left_as_it_is(tmp_path, content, where):
 def test_a_folder_is_no_journal(tmp_path):
     with pytest.raises(InputError, match="cannot write"):
         PointJournal(tmp_path)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_told_by_the_name_of_the_journal(path):
+    full = open("/dev/full", "wb")  # noqa: SIM115 (closed by the journal)
+    told = pytest.raises(InputError, match="journal: cannot write: No space left on device")
+    with told, PointJournal(path) as journal:
+        journal._file.close()
+        journal._file = full
+        journal.add("c", Attempt({}, "", 0.0), 1)

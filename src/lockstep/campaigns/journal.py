@@ -4,6 +4,7 @@ The first line says what the file is; each other one is a JSON object. A line th
 the end of its process is not there. Whoever writes holds a lock on the file.
 """
 
+import contextlib
 import fcntl
 import json
 from pathlib import Path
@@ -46,7 +47,8 @@ class PointJournal:
     def close(self) -> None:
         """Let others write."""
         if self._file is not None:
-            self._file.close()
+            with contextlib.suppress(OSError):  # what could not be written was told then
+                self._file.close()
             self._file = None
 
     def _open(self, path: Path) -> None:

@@ -1,8 +1,12 @@
 """Recording kernels that run: their CTAs end in another order than that of the grid."""
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from lockstep.errors import InputError
 from lockstep.frontend import tracefile
 from lockstep.frontend.tracefile import TraceRecording, build
 from lockstep.workload import Workload
@@ -46,3 +50,24 @@ def test_a_kernel_that_did_not_end_is_left_out(tmp_path, small):
     recorded(tmp_path / "run.lst", small.kernels, end)
     (kernel,) = tracefile.load(tmp_path / "run.lst").kernels
     assert kernel.id == small.kernels[1].id
+
+
+def full(**_):
+    """A temporary file on a disk without room."""
+    return open("/dev/full", "w+b", buffering=64)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_full_disk_is_told_by_the_name_of_the_trace(tmp_path, monkeypatch, small, backwards):
+    """A CTA that waits for its turn is written aside, others go into a chunk."""
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    recording = TraceRecording(tmp_path / "run.lst", "name")
+    kernel = small.kernels[0]
+    keep, ctas = recording.running_kernel(kernel), list(kernel.ctas())
+    with pytest.raises(InputError, match=r"run\.lst: cannot write: No space left on device"):
+        for cta in reversed(ctas) if backwards else ctas:
+            keep(cta)
+        recording.close()
+    recording.discard()
+    assert list(tmp_path.iterdir()) == []

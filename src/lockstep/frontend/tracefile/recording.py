@@ -1,5 +1,6 @@
 """Writing a trace file while its kernels run, several at a time if need be."""
 
+import contextlib
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -88,8 +89,9 @@ class TraceRecording:
 
     def _put_aside(self, cta: Cta) -> Aside:
         start, streams = self._chunks.seek(0, 2), [getattr(cta, name) for name in _STREAMS]
-        for stream in streams:
-            self._chunks.write(stream.tobytes())
+        with self._writing():
+            for stream in streams:
+                self._chunks.write(stream.tobytes())
         return Aside(cta.index, start, [len(stream) for stream in streams])
 
     def _take_back(self, aside: Aside) -> Cta:
@@ -119,8 +121,17 @@ class TraceRecording:
         return add
 
     def _keep(self, builder: ChunkBuilder) -> Place:
-        start = self._chunks.seek(0, 2)
-        return start, flush(builder, self._chunks)
+        with self._writing():
+            start = self._chunks.seek(0, 2)
+            return start, flush(builder, self._chunks)
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        """The temporary file has no name: a full disk is that of the trace."""
+        try:
+            yield
+        except OSError as error:
+            raise unwritable(self.path, error) from error
 
     def close(self, points: str = "") -> None:
         """Write the file; kernels that were not read to their end are left out.
@@ -130,7 +141,12 @@ class TraceRecording:
         whole = [c for c in self._commands if not isinstance(c, Kernel) or id(c) in self._places]
         workload = Workload(self._name, whole, gpu=self._gpu, points=points)
         index.check(workload)
-        with self._chunks, replacing(self.path) as temporary, temporary.open("wb") as file:
+        with (
+            self._writing(),
+            self._chunks,
+            replacing(self.path) as temporary,
+            temporary.open("wb") as file,
+        ):
             write_with(workload, file, self._copy_chunks)
 
     def _copy_chunks(self, kernel: Kernel, file: BinaryIO) -> Iterator[index.StoredChunk]:
@@ -141,4 +157,5 @@ class TraceRecording:
 
     def discard(self) -> None:
         """Write nothing."""
-        self._chunks.close()
+        with contextlib.suppress(OSError):  # what it could not write nobody needs
+            self._chunks.close()

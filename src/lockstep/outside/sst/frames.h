@@ -89,11 +89,7 @@ public:
     Process(const Process&) = delete;
     Process& operator=(const Process&) = delete;
 
-    ~Process()
-    {
-        close(stream_);
-        if (child_ > 0) waitpid(child_, nullptr, 0);
-    }
+    ~Process() { end(); }
 
     // The next window: false when the run is over; else its end, and what was sent in it.
     bool next(int64_t& end, std::vector<Request>& requests)
@@ -132,8 +128,24 @@ public:
     std::string gpu;
 
 private:
-    // Hears of which GPU it is.
+    void end()
+    {
+        close(stream_);
+        if (child_ > 0) waitpid(child_, nullptr, 0);
+    }
+
+    // Hears of which GPU it is. What throws in a constructor has no destructor.
     void greet()
+    {
+        try {
+            hear();
+        } catch (...) {
+            end();
+            throw;
+        }
+    }
+
+    void hear()
     {
         receive(&hello, sizeof hello);
         if (hello.magic != MAGIC || hello.version != VERSION) {
