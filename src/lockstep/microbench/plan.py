@@ -119,10 +119,10 @@ class Raw:
         if not tab:
             raise ValueError
         if key == HEADER:
-            sms, architecture, *sizes = map(int, rest.split())
-            if len(sizes) > 2:
+            sizes = list(map(int, rest.split()))
+            if not 2 <= len(sizes) <= 4:
                 raise ValueError
-            self.target = Target(sms, architecture, *sizes, full=True)
+            self.target = Target(*sizes, full=True)  # type: ignore[arg-type]
         elif key == DEVICE:
             name, sms, notes = rest.split("\t")
             self.device = TableRow(DEVICE_ROW, name, float(sms), "SMs", notes)
