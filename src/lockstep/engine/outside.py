@@ -31,7 +31,7 @@ class Outside:
         self._requests = records(ids, REQUEST)
         self._answers, self._left = records(ids, ANSWER), 0  # without a credit for the way
         meet = weakref.WeakMethod(self._meet)  # only garbage collection would free a circle
-        self._hook = HOOK(lambda end, mask: meet()(end, mask))
+        self._hook = HOOK(lambda end, mask: meet()(end, mask))  # type: ignore[misc]
         self._error: BaseException | None = None
         self.stopped = False  # by Ctrl-C, while it was the memory's turn
         memory.begin(
