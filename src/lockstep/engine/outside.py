@@ -59,8 +59,11 @@ class Outside:
     def check(self) -> None:
         """Raise what went wrong between two windows."""
         error, self._error = self._error, None  # whose frames know this
-        if error is not None:
-            raise error
+        try:
+            if error is not None:
+                raise error
+        finally:
+            del error  # this frame is in its traceback
 
     def close(self) -> None:
         """The run is over."""
