@@ -80,9 +80,10 @@ def run(programs, gpu, groups=CUS, **options):
     work = wavefront_programs.make(*programs, groups=groups)
     rest = wavefront_programs.make([*["valu"] * 600], groups=1)
     rest.kernels[0].id = 2
-    work.kernels.append(rest.kernels[0])
+    work.commands.append(rest.kernels[0])
     with mock.patch.object(ranks, "Machine", Watched):
         result = engine.run(work, gpu, **options)
+    assert result.stopped or len(result.kernels) == 2
     return SimpleNamespace(result=result, machine=machines[-1], gpu=gpu)
 
 

@@ -41,7 +41,7 @@ entries.compile_entry = lambda *a: (made.append(a), compile_entry(*a))[1]
 from lockstep.model import link
 print("ready", flush=True)
 input()
-link.next_arrival(link.build(2, 3, 10, 4, 1), 0, 3)
+link.next_arrival(link.build(2, 3, 10, 4, 1), 0, 3, 1)
 print(len(made))
 """
 

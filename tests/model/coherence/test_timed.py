@@ -113,11 +113,12 @@ def test_ranks_change_nothing(protocol):
     def three(**options):
         work = wavefront_programs.make(*programs, groups=3)
         for number in (2, 3):
-            work.kernels.append(wavefront_programs.make(*programs, groups=3).kernels[0])
+            work.commands.append(wavefront_programs.make(*programs, groups=3).kernels[0])
             work.kernels[-1].id = number
         return engine.run(work, apart, **options)
 
     one = three()
+    assert len(one.kernels) == 3
     for ranks in (2, 3):
         other = three(ranks=ranks)
         assert other.cycles == one.cycles

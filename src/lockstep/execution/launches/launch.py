@@ -22,7 +22,7 @@ from lockstep.execution.programs.profile import Profile
 from lockstep.execution.programs.program import Program
 from lockstep.execution.scheduling.machine import MOST_ENDED, Stop
 from lockstep.execution.scheduling.schedule import run
-from lockstep.execution.streams.buffers import FIRST_STREAM_WORDS, MANY_WORDS, StreamBuffers
+from lockstep.execution.streams.buffers import MANY_WORDS, StreamBuffers
 from lockstep.execution.streams.stream import Expander
 from lockstep.execution.streams.written import Taken, WrittenCtas, in_grid_order
 from lockstep.workload import Cta
@@ -186,8 +186,8 @@ class Executor:
         for numbers, *rest in self._taken(resident):
             yield from zip(numbers, expander.ctas(*rest))
 
-    def _taken(self, resident: Resident, words: int = FIRST_STREAM_WORDS) -> Iterator[Taken]:
-        """Run a launch and yield the streams of its CTAs as they end, from buffers of ``words``."""
+    def _taken(self, resident: Resident, words: int = 0) -> Iterator[Taken]:
+        """Run a launch and yield the streams of its CTAs as they end; ``words``: of the buffers."""
         streams = StreamBuffers(resident.machine, words)
         stop = Stop.TIME
         while stop != Stop.DONE:

@@ -15,9 +15,9 @@ MOST_STREAM_WORDS = 1 << 28  # of one CTA: 2 GiB, as much as an endless loop may
 class StreamBuffers:
     """The stream buffers of the CTAs that run, one a place; they grow as needed."""
 
-    def __init__(self, machine: Machine, words: int = FIRST_STREAM_WORDS):
-        """``words``: room of each at first."""
-        self._machine, self._first_words = machine, words
+    def __init__(self, machine: Machine, words: int = 0):
+        """``words``: room of each at first; 0: FIRST_STREAM_WORDS."""
+        self._machine, self._first_words = machine, words or FIRST_STREAM_WORDS
         # Record arrays are slow from Python.
         self._ctas = machine.ctas.view(np.ndarray)
         self._running = machine.running.view(np.ndarray)[0]
