@@ -44,10 +44,11 @@ from lockstep.model.warming import state as walk_state
 from lockstep.outside import OutsideMemory
 from lockstep.workload import L2_RUN, WarmSet
 
-SMALL_PAGES = 0.5
+SMALL_PAGES = 1.0
 """Seconds of windows after which the state moves to large pages.
 
-That takes 0.05 to 0.15 s, and a run of gather-256x256 takes a sixth less time from then on.
+That takes 0.01 to 0.15 s; gather-256x256 takes a seventh less time from then on, gemm-512 as much
+as before.
 """
 
 
