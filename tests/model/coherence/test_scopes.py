@@ -41,7 +41,8 @@ STRICT = (
 def test_under_stress_stores_are_passed_by_what_goes_elsewhere(name):
     test = BY_NAME[name]
     assert test.verdict == "unseen" and verdict(test, stress=True) == "seen"
-    assert timed.count(test, range(1000), stress=True) > 0
+    some = (range(k, k + 100) for k in range(0, 1000, 100))
+    assert any(timed.count(test, seeds, stress=True) for seeds in some)
 
 
 @pytest.mark.parametrize("name", STRICT)

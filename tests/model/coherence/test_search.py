@@ -61,7 +61,7 @@ def test_an_entry_that_is_never_come_to_is_named():
 
 
 SAME = [
-    ("si", 1, 2, False),
+    ("si", 1, 1, False),
     ("si", 2, 1, False),
     ("vi", 1, 2, False),
     ("vi", 1, 3, True),
