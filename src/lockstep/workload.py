@@ -262,14 +262,6 @@ class Cta:
     pool: np.ndarray  # int64
 
 
-def together(parts: Sequence[np.ndarray], kind: np.dtype) -> np.ndarray:
-    """Records one after the other, as plain bytes: NumPy looks at each field of records."""
-    if len(parts) == 1:
-        return parts[0]
-    raw = np.dtype((np.void, kind.itemsize))
-    return np.concatenate([np.ascontiguousarray(part).view(raw) for part in parts]).view(kind)
-
-
 @dataclass
 class Kernel:
     """One kernel launch: its geometry, its needs, its code and a way to read its CTAs."""

@@ -14,7 +14,8 @@ import numpy as np
 from lockstep.builder.patterns import Mask, Pattern, Site
 from lockstep.errors import LockstepError
 from lockstep.isa.instruction import WARP_SIZE
-from lockstep.workload import ADDRESS, RUN, WARP, Cta, together
+from lockstep.plain_bytes import together
+from lockstep.workload import ADDRESS, RUN, WARP, Cta
 
 ALL = -1  # mask of all lanes that a warp has
 _BITS = np.int64(1) << np.arange(64, dtype=np.int64)  # the last one is the sign

@@ -85,14 +85,6 @@ class Batch(NamedTuple):
     lines: np.ndarray
 
 
-def plain(array: np.ndarray) -> np.ndarray:
-    """Records as plain bytes, which NumPy copies at once; an array of numbers as it is."""
-    if not array.dtype.names:
-        return array
-    raw = np.dtype((np.void, array.dtype.itemsize))
-    return np.ascontiguousarray(array).view(np.ndarray).view(raw)
-
-
 def described(code: np.ndarray) -> np.ndarray:
     """What each instruction is here."""
     kinds = np.full(max(OpClass) + 1, _NONE)

@@ -1,24 +1,20 @@
 """Makes the accesses of CTAs from their records."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from lockstep._jit import Context, Records, as_records, inline, jit
 from lockstep.caches.accesses import (
     BARRIER,
-    COALESCING,
     CODE,
-    LINE,
-    STEP,
     Batch,
     access,
     add_step,
     described,
-    plain,
 )
-from lockstep.model.core import tile
+from lockstep.caches.workspace import Workspace
+from lockstep.plain_bytes import plain
 from lockstep.workload import ADDRESS, RUN, WARP, Cta, Kernel
 
 
@@ -57,24 +53,18 @@ class Coalescer:
 
     def __init__(self, kernel: Kernel, threads: int = 0):
         self._kernel = kernel
-        self._arrays: dict[str, Any] = {
-            "spec": as_records(np.zeros(1, COALESCING)),
-            "code": as_records(np.zeros(0, CODE)),
-            "warps": as_records(np.zeros(kernel.warps, WARP)),
-            "runs": as_records(np.zeros(256, RUN)),
-            "addresses": as_records(np.zeros(256, ADDRESS)),
-            "pool": np.zeros(256, np.int64),
-            "begins": np.zeros((3, 1), np.int64),
-            "place": np.zeros(tile.STATE_WORDS, np.int64),
-            "first": np.zeros((1, kernel.warps + 1), np.int64),
-            "steps": as_records(np.zeros(1024, STEP)),
-            "lines": as_records(np.zeros(4096, LINE)),
-        }
-        self._context: _Coalescing | None = None
-        spec = self._arrays["spec"][0]
-        spec.lanes, spec.cluster = kernel.warp_size, kernel.cluster_ctas
-        spec.threads = threads or kernel.warps * kernel.warp_size
-        spec.shared_base, spec.local_base = kernel.shared_base, kernel.local_base
+        self._space = Workspace(
+            _Coalescing,
+            {
+                "code": as_records(np.zeros(0, CODE)),
+                "warps": as_records(np.zeros(kernel.warps, WARP)),
+                "runs": as_records(np.zeros(256, RUN)),
+                "addresses": as_records(np.zeros(256, ADDRESS)),
+                "pool": np.zeros(256, np.int64),
+                "begins": np.zeros((3, 1), np.int64),
+            },
+        )
+        self._space.begin(kernel, threads or kernel.warps * kernel.warp_size)
 
     def __call__(self, cta: Cta) -> CtaAccesses:
         """The accesses of a CTA; arrays of its own."""
@@ -83,41 +73,28 @@ class Coalescer:
 
     def batch(self, ctas: Sequence[Cta]) -> Batch:
         """The accesses of some CTAs, which are valid until more are asked for."""
-        arrays = self._arrays
-        spec = arrays["spec"][0]
-        if len(arrays["code"]) < len(self._kernel.code):
-            self._put("code", as_records(described(self._kernel.code.instructions)))
-        spec.ctas, spec.warps = len(ctas), len(ctas[0].warps)
-        if arrays["first"].shape[0] < len(ctas) or arrays["first"].shape[1] != spec.warps + 1:
-            self._put("first", np.zeros((len(ctas), spec.warps + 1), np.int64))
-            self._put("begins", np.zeros((3, len(ctas)), np.int64))
+        space, warps = self._space, len(ctas[0].warps)
+        if len(space["code"]) < len(self._kernel.code):
+            space.put("code", as_records(described(self._kernel.code.instructions)))
+        space.spec.warps = warps
+        if space["first"].shape[0] < len(ctas) or space["first"].shape[1] != warps + 1:
+            space.put("first", np.zeros((len(ctas), warps + 1), np.int64))
+            space.put("begins", np.zeros((3, len(ctas)), np.int64))
         self._join("warps", [cta.warps for cta in ctas])
-        begins = arrays["begins"]
-        for row, name in zip(begins, ("runs", "addresses", "pool")):
+        for row, name in zip(space["begins"], ("runs", "addresses", "pool")):
             parts = [getattr(cta, name) for cta in ctas]
             row[1 : len(ctas)] = np.cumsum([len(part) for part in parts[:-1]])
             self._join(name, parts)
-        while True:
-            self._context = self._context or _Coalescing(**arrays)
-            coalesce(self._context)
-            if not spec.full:
-                break
-            self._put("steps", as_records(np.zeros(2 * len(arrays["steps"]), STEP)))
-            self._put("lines", as_records(np.zeros(2 * len(arrays["lines"]), LINE)))
-        first, steps, lines = arrays["first"], arrays["steps"], arrays["lines"]
-        return Batch(first[: len(ctas)], steps[: spec.steps], lines[: spec.lines])
+        return space.make(coalesce, len(ctas))
 
     def _join(self, name: str, parts: list[np.ndarray]) -> None:
         """Put the arrays of some CTAs one behind the other."""
-        held, count = self._arrays[name], sum(map(len, parts))
+        held, count = self._space[name], sum(map(len, parts))
         if len(held) < count:
             made = np.zeros(2 * count, held.dtype)
-            self._put(name, as_records(made) if held.dtype.names else made)
-        to = plain(self._arrays[name])[:count]
+            self._space.put(name, as_records(made) if held.dtype.names else made)
+        to = plain(self._space[name])[:count]
         np.concatenate([part.view(to.dtype) for part in parts], out=to)
-
-    def _put(self, name: str, array: np.ndarray) -> None:
-        self._arrays[name], self._context = array, None
 
 
 @jit

@@ -15,7 +15,7 @@ from lockstep._jit import Context, Records, as_records, force_inline, inline, ji
 from lockstep.caches import dram_map
 from lockstep.caches.accesses import LINE_SECTORS, WRITE
 from lockstep.caches.dram_map import PlaceFinder, place_of
-from lockstep.caches.order import ENTRY, plain
+from lockstep.caches.order import ENTRY
 from lockstep.errors import WorkloadError
 from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
@@ -26,6 +26,7 @@ from lockstep.model.dram import build, controller, queue, scheduler
 from lockstep.model.dram.state import NONE, Channels
 from lockstep.model.memory import SLICE
 from lockstep.model.records import full
+from lockstep.plain_bytes import plain
 
 _SLOTS = 256  # of a slice: for data on its way
 BATCH = 1 << 15  # entries that are served at a time

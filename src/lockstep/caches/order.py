@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from lockstep._jit import Records, as_records
-from lockstep.caches.accesses import LINE, STEP, Batch, plain
+from lockstep.caches.accesses import LINE, STEP, Batch
 from lockstep.caches.turns import (
     FULL,
     LOADED,
@@ -30,6 +30,7 @@ from lockstep.caches.turns import (
 from lockstep.errors import WorkloadError
 from lockstep.gpus.spec import GPU
 from lockstep.model.core import bind
+from lockstep.plain_bytes import plain
 from lockstep.workload import Kernel
 
 Order = Literal["lrr", "gto"]

@@ -4,72 +4,37 @@ All of a stack is looked at, and moves, in a few instructions: which line is met
 processor cannot foretell, and a jump that it did not foresee costs as much as a whole lookup.
 """
 
-from lockstep._jit import force_inline, inline, jit, meet_words
+from lockstep._jit import force_inline, jit, meet_words
 from lockstep.caches.geometry import row_of
-from lockstep.caches.lookups import BLOCK, BLOCKS, EPOCH_BITS, FEW, MOVES
+from lockstep.caches.lookups import BLOCK, BLOCKS, EPOCH_BITS, FEW
 
 
-@inline
+@jit
 def swiftly(c, k, cache, begin, count):
     """As ``_through`` where caches tell nothing, have no sectors and no holes, and no line is given
-    up: all of a stack is looked at, and moves, without a jump."""
+    up: all of a stack is looked at, and moves, without a jump that is hard to foresee."""
     shape = c.shapes[k]
-    bottom = shape.first + cache * shape.sets * shape.room
-    if shape.room == 1:
-        return _meet_one(c, k, bottom, begin, count)
-    if shape.room == FEW:
-        return _meet_few(c, k, bottom, begin, count)
-    if shape.room == BLOCK:
-        return _meet_block(c, k, bottom, begin, count)
-    return _meet_blocks(c, k, bottom, begin, count)
-
-
-@jit
-def _meet_one(c, k, bottom, begin, count):
-    """``swiftly`` in stacks of one line."""
+    room, bottom = shape.room, shape.first + cache * shape.sets * shape.room
     on = begin
     for n in range(begin, begin + count):
         access = c.accesses[n]
-        place = bottom + set_of(c, k, access.word)
-        held = c.words[place]
-        c.words[place] = access.word if access.what == MOVES else held
-        on += _met(c, k, access, 0 if held == access.word else 1, on)
+        first = bottom + set_of(c, k, access.word) * room
+        on += _met(c, k, access, _meet(c.words, first, access.word, access.what - 1, room), on)
     return on - begin
 
 
-@jit
-def _meet_few(c, k, bottom, begin, count):
-    """``swiftly`` in stacks of FEW lines."""
-    on = begin
-    for n in range(begin, begin + count):
-        access = c.accesses[n]
-        first = bottom + set_of(c, k, access.word) * FEW
-        on += _met(c, k, access, meet_words(c.words, first, access.word, access.what - 1, FEW), on)
-    return on - begin
-
-
-@jit
-def _meet_block(c, k, bottom, begin, count):
-    """``swiftly`` in stacks of BLOCK lines."""
-    on = begin
-    for n in range(begin, begin + count):
-        access = c.accesses[n]
-        first = bottom + set_of(c, k, access.word) * BLOCK
-        depth = meet_words(c.words, first, access.word, access.what - 1, BLOCK)
-        on += _met(c, k, access, depth, on)
-    return on - begin
-
-
-@jit
-def _meet_blocks(c, k, bottom, begin, count):
-    """``swiftly`` in stacks of BLOCKS lines."""
-    on = begin
-    for n in range(begin, begin + count):
-        access = c.accesses[n]
-        first = bottom + set_of(c, k, access.word) * BLOCKS
-        depth = meet_words(c.words, first, access.word, access.what - 1, BLOCKS)
-        on += _met(c, k, access, depth, on)
-    return on - begin
+@force_inline
+def _meet(words, first, word, moves, room):
+    """The depth at which a line is met, in one of the stacks of equal room."""
+    if room == FEW:
+        return meet_words(words, first, word, moves, FEW)
+    if room == BLOCK:
+        return meet_words(words, first, word, moves, BLOCK)
+    if room == BLOCKS:
+        return meet_words(words, first, word, moves, BLOCKS)
+    held = words[first]
+    words[first] = word if moves < 0 else held
+    return 0 if held == word else 1
 
 
 @force_inline

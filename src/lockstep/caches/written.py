@@ -5,28 +5,23 @@ beyond the core, or waits. The steps of a warp lie together, as many as its entr
 that nobody executed, or that went to shared memory, have no lines.
 """
 
-from typing import Any
-
 import numpy as np
 
 from lockstep._jit import Context, Records, as_records, inline, jit, popcount
 from lockstep.caches.accesses import (
     BARRIER,
-    COALESCING,
-    LINE,
     READ,
-    STEP,
     Batch,
     access,
     add_step,
     described,
 )
+from lockstep.caches.workspace import Workspace
 from lockstep.execution.programs.program import Program
 from lockstep.execution.state import MOST_LANES
 from lockstep.execution.streams.stream import tables
 from lockstep.execution.streams.written import WrittenCtas
 from lockstep.isa.instruction import Space
-from lockstep.model.core import tile
 from lockstep.workload import ADDRESS, Kernel
 
 _BEYOND = (Space.GLOBAL, Space.LOCAL, Space.GENERIC, Space.TEXTURE)
@@ -62,55 +57,37 @@ class WrittenCoalescer:
         self.program = program
         code = described(program.code)
         blocks, events = _events(program, code)
-        self._arrays: dict[str, Any] = {
-            "spec": as_records(np.zeros(1, COALESCING)),
-            "code": as_records(code),
-            "blocks": as_records(blocks),
-            "events": as_records(events),
-            "words": np.zeros(1, np.int64),
-            "ends": np.zeros(1, np.int64),
-            "cursors": np.zeros(1, np.int64),
-            "addresses": as_records(np.zeros(1, ADDRESS)),
-            "pool": np.zeros(MOST_LANES, np.int64),
-            "place": np.zeros(tile.STATE_WORDS, np.int64),
-            "first": np.zeros((1, 2), np.int64),
-            "steps": as_records(np.zeros(1024, STEP)),
-            "lines": as_records(np.zeros(4096, LINE)),
-        }
-        self._context: Writings | None = None
+        self._space = Workspace(
+            Writings,
+            {
+                "code": as_records(code),
+                "blocks": as_records(blocks),
+                "events": as_records(events),
+                "words": np.zeros(1, np.int64),
+                "ends": np.zeros(1, np.int64),
+                "cursors": np.zeros(1, np.int64),
+                "addresses": as_records(np.zeros(1, ADDRESS)),
+                "pool": np.zeros(MOST_LANES, np.int64),
+            },
+        )
 
     def begin(self, kernel: Kernel, threads: int) -> None:
         """A launch; ``threads``: as of :class:`.Coalescer`."""
-        spec = self._arrays["spec"][0]
-        spec.lanes, spec.warps, spec.cluster = kernel.warp_size, kernel.warps, kernel.cluster_ctas
-        spec.threads = threads
-        spec.shared_base, spec.local_base = kernel.shared_base, kernel.local_base
+        self._space.begin(kernel, threads)
 
     def batch(self, ctas: WrittenCtas) -> Batch:
         """The accesses of some CTAs, which are valid until more are asked for."""
-        arrays, count = self._arrays, len(ctas.ends)
-        spec = arrays["spec"][0]
-        warps = int(spec.warps)
-        if arrays["words"] is not ctas.words:
-            self._put("words", ctas.words)
-        if len(arrays["ends"]) < count or len(arrays["cursors"]) != warps:
-            most = max(count, len(arrays["ends"]))
-            self._put("ends", np.zeros(most, np.int64))
-            self._put("cursors", np.zeros(warps, np.int64))
-            self._put("first", np.zeros((most, warps + 1), np.int64))
-        arrays["ends"][:count], spec.ctas = ctas.ends, count
-        while True:
-            self._context = self._context or Writings(**arrays)
-            coalesce_written(self._context)
-            if not spec.full:
-                break
-            self._put("steps", as_records(np.zeros(2 * len(arrays["steps"]), STEP)))
-            self._put("lines", as_records(np.zeros(2 * len(arrays["lines"]), LINE)))
-        first, steps, lines = arrays["first"], arrays["steps"], arrays["lines"]
-        return Batch(first[:count], steps[: spec.steps], lines[: spec.lines])
-
-    def _put(self, name: str, array: np.ndarray) -> None:
-        self._arrays[name], self._context = array, None
+        space, count = self._space, len(ctas.ends)
+        warps = int(space.spec.warps)
+        if space["words"] is not ctas.words:
+            space.put("words", ctas.words)
+        if len(space["ends"]) < count or len(space["cursors"]) != warps:
+            most = max(count, len(space["ends"]))
+            space.put("ends", np.zeros(most, np.int64))
+            space.put("cursors", np.zeros(warps, np.int64))
+            space.put("first", np.zeros((most, warps + 1), np.int64))
+        space["ends"][:count] = ctas.ends
+        return space.make(coalesce_written, count)
 
 
 def _events(program: Program, code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

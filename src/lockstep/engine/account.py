@@ -21,7 +21,7 @@ from lockstep.gpus.spec import GPU
 from lockstep.model.clock import NEVER
 from lockstep.model.core import bind
 from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS
-from lockstep.workload import together
+from lockstep.plain_bytes import together
 
 _FROZEN = ("finish_order", "events", "next_sample")
 """What a checkpoint holds as it is."""

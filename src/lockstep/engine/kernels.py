@@ -21,7 +21,8 @@ from lockstep.model.core import bind
 from lockstep.model.core.state import ISSUE
 from lockstep.model.dispatch.gpc import check_cluster
 from lockstep.model.records import records
-from lockstep.workload import RUN, Cta, Exchange, Kernel, Source, together
+from lockstep.plain_bytes import together
+from lockstep.workload import RUN, Cta, Exchange, Kernel, Source
 
 FETCH_SPACING = 1 << 24  # instruction cache lines between the codes of two kernels
 CONSTANTS = 1 << 60  # where those of the first launch begin: above the addresses of all memory

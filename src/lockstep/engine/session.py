@@ -18,8 +18,9 @@ from lockstep.engine.transport import Transport
 from lockstep.errors import LockstepError
 from lockstep.gpus.spec import GPU
 from lockstep.outside import OutsideMemory
+from lockstep.plain_bytes import together
 from lockstep.policies import describe
-from lockstep.workload import Command, Kernel, Warming, Workload, together
+from lockstep.workload import Command, Kernel, Warming, Workload
 
 
 class Session:

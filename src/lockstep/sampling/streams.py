@@ -8,7 +8,8 @@ from lockstep.execution.programs.counted import ROWS
 from lockstep.execution.programs.profile import named
 from lockstep.execution.streams.accesses import OTHER, Requests, requests_of
 from lockstep.isa.instruction import OpClass
-from lockstep.workload import WARP, Cta, Kernel, together
+from lockstep.plain_bytes import together
+from lockstep.workload import WARP, Cta, Kernel
 
 MOST_RECORDS, MOST_CTAS = 1 << 14, 1 << 10  # address records, CTAs that are looked at together
 FIELDS = ("requests", "threads", "sectors")

@@ -7,6 +7,7 @@ import numpy as np
 
 from lockstep.execution.state import Memory
 from lockstep.isa.instruction import OpClass, Space
+from lockstep.plain_bytes import together
 from lockstep.workload import (
     ADDRESS,
     NOWHERE,
@@ -18,7 +19,6 @@ from lockstep.workload import (
     TILE_WORDS,
     Cta,
     Kernel,
-    together,
 )
 
 GLOBAL, SHARED, LOCAL = (int(memory) for memory in Memory)

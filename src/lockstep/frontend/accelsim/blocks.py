@@ -37,6 +37,8 @@ class BlockReader:
         self._generation = statics.generation
         self._parser = Parser(state, **statics.arrays(), **parser.output(header.warps))
         self._output = _plain(self._parser)
+        self._buffer = np.zeros(0, np.uint8)
+        self._advance = bound(advance, self._buffer, self._parser)
         self._begin_block()
 
     @property

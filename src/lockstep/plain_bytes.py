@@ -1,0 +1,20 @@
+"""Records as plain bytes, which NumPy copies at once: of records it looks at each field."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def plain(array: np.ndarray) -> np.ndarray:
+    """Records as elements of so many bytes, in the same memory; an array of numbers as it is."""
+    if not array.dtype.names:
+        return array
+    raw = np.dtype((np.void, array.dtype.itemsize))
+    return np.ascontiguousarray(array).view(np.ndarray).view(raw)
+
+
+def together(parts: Sequence[np.ndarray], kind: np.dtype) -> np.ndarray:
+    """Arrays of records of one kind one after the other; of a single one, itself."""
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate([plain(part) for part in parts]).view(kind)

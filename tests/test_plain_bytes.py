@@ -1,0 +1,36 @@
+"""Records that are copied as plain bytes."""
+
+import numpy as np
+import pytest
+
+from lockstep._jit import as_records
+from lockstep.plain_bytes import plain, together
+
+KIND = np.dtype([("a", "i8"), ("b", "i4", (2,))])
+
+
+def _records(*numbers):
+    made = np.zeros(len(numbers), KIND)
+    made["a"], made["b"] = numbers, np.reshape(np.repeat(numbers, 2), (-1, 2))
+    return made
+
+
+@pytest.mark.parametrize("wrap", [lambda array: array, as_records], ids=["plain", "records"])
+def test_records_follow_each_other(wrap):
+    parts = [wrap(_records(1, 2)), wrap(_records()), wrap(_records(3, 4, 5)[::2])]
+    found = together(parts, KIND)
+    assert found.dtype == KIND and found["a"].tolist() == [1, 2, 3, 5]
+    assert found["b"].tolist() == [[1, 1], [2, 2], [3, 3], [5, 5]]
+
+
+def test_one_part_is_not_copied():
+    part = _records(1)
+    assert together([part], KIND) is part
+
+
+def test_what_is_written_as_bytes_is_in_the_records():
+    to = _records(0, 0, 0)
+    plain(to)[1:] = plain(_records(7, 8))
+    assert to["a"].tolist() == [0, 7, 8]
+    numbers = np.arange(3)
+    assert plain(numbers) is numbers
