@@ -44,10 +44,14 @@ class Plan:
     def __post_init__(self) -> None:
         """Raise :class:`LockstepError` if the parts do not fit together."""
         n = len(self.stratum)
-        if not n or self.stratum.min() < 0 or not self.sizes.all():
+        # Whoever counts launches by stratum needs memory for the largest label.
+        labelled = n and 0 <= self.stratum.min() <= self.stratum.max() < n
+        if not labelled or not self.sizes.all():
             raise LockstepError("a plan's strata are numbered from 0, and none is empty")
         if len(self.chosen) != len(self.probability):
             raise LockstepError("a plan has a probability for each chosen launch")
+        if ((self.probability <= 0) | (self.probability > 1)).any():
+            raise LockstepError("the probabilities of a plan are above 0 and at most 1")
         if (np.diff(self.chosen) <= 0).any():
             raise LockstepError("the chosen launches of a plan are in program order, each once")
         if len(self.chosen) and not 0 <= self.chosen[0] <= self.chosen[-1] < n:
@@ -65,6 +69,10 @@ class Plan:
             raise LockstepError(f"a plan of {n} launches has {len(self.family)} labels of families")
         if self.auxiliary is not None and len(self.auxiliary) != n:
             raise LockstepError(f"a plan of {n} launches has {len(self.auxiliary)} auxiliaries")
+        if self.auxiliary is not None and not (
+            self.auxiliary.size and np.isfinite(self.auxiliary).all()
+        ):
+            raise LockstepError("the auxiliaries of a plan are finite numbers")
 
     @classmethod
     def of(
