@@ -119,5 +119,6 @@ def test_tables_that_are_none(tmp_path):
         path.write_bytes(content)
         with pytest.raises(InputError, match="no launch table"):
             LaunchTable.read(path)
-    with pytest.raises(InputError, match="cannot read"):
-        LaunchTable.read(tmp_path / "absent.parquet")
+    for name, reason in [("absent", "No such file or directory"), (".", "Is a directory")]:
+        with pytest.raises(InputError, match=f": cannot read: {reason}$"):
+            LaunchTable.read(tmp_path / name)

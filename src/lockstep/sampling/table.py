@@ -232,7 +232,8 @@ def _csv(path: Path) -> pd.DataFrame:
 def _parquet(path: Path) -> pd.DataFrame:
     if not output.has_parquet():
         raise LockstepError(output.NO_PARQUET)
-    return pd.read_parquet(path, engine="pyarrow")
+    with path.open("rb") as file:  # pyarrow says less of what cannot be opened, and reads folders
+        return pd.read_parquet(file, engine="pyarrow")
 
 
 def _first_line(error: Exception) -> str:
