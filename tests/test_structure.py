@@ -3,6 +3,7 @@
 import ast
 import functools
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
@@ -103,3 +104,26 @@ def test_arguments_of_one_letter_are_explained():
         if len(argument.arg) == 1
     }
     assert used == explained
+
+
+def test_packages_name_files_that_are_there():
+    """Those of its docstring: in the package, in lockstep, or in the checkout."""
+    packages = {name: path.parent for name, path in FILES.items() if path.name == "__init__.py"}
+    assert len(packages) > 50
+    for name, folder in packages.items():
+        text = ast.get_docstring(trees()[name])
+        assert text, f"{name} says nothing of what is inside"
+        for file in re.findall(r"``([\w/*.-]+(?:/|\.(?:py|toml|h|cc)))``", text):
+            places = (folder, ROOT, ROOT.parents[1])
+            assert any(any(place.glob(file)) for place in places), f"{name}: {file}"
+
+
+def test_the_arrows_are_those_that_are_checked():
+    """ARCHITECTURE.md shows the layers of the contract, from the top down."""
+    project = tomllib.loads((ROOT.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = project["tool"]["importlinter"]["contracts"]
+    layers = next(c["layers"] for c in contracts if c["type"] == "layers")
+    page = (ROOT.parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    shown = re.search(r"^```\n(cli .*?)^```", page, re.MULTILINE | re.DOTALL)
+    rows = [re.match(r"\w+(?: │ \w+)*", line) for line in shown[1].splitlines()]
+    assert [row[0].split(" │ ") for row in rows] == [layer.split(" | ") for layer in layers]

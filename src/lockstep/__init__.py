@@ -1,4 +1,4 @@
-"""lockstep: a GPU simulator. Traces of CUDA programs go in; cycles and counters come out.
+"""lockstep: a GPU simulator. CUDA programs or traces go in; results, cycles and counters come out.
 
 Example::
 

@@ -1,1 +1,7 @@
-"""The ``lockstep`` command: one file a subcommand."""
+"""The ``lockstep`` command: one file a subcommand, found by ``main.py``.
+
+``options.py`` and ``parameters.py`` have what several subcommands share, ``console.py`` where
+tables go, ``signals.py`` how a run ends early. ``simulate.py`` is the plainest that simulates;
+``run.py`` hands CUDA programs to ``application.py``, and others to ``programs.py``. What
+``doctor.py`` looks at is in ``diagnosis/``.
+"""

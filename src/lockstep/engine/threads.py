@@ -1,4 +1,4 @@
-"""Threads that run shards side by side, each a contiguous block of them."""
+"""Threads that work side by side, and shards in blocks of nearly equal size."""
 
 import itertools
 import threading

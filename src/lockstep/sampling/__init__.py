@@ -8,7 +8,8 @@ A :class:`Profiler` makes tables of what a device launches, a :class:`TraceProfi
 :func:`.imports.read` of measurements; :func:`compare` puts samplers side by side. A
 :class:`PointRecorder` keeps what a plan chooses, to be simulated without the program. Read
 ``table.py``, ``profile.py``, ``plan.py``, ``sampler.py``, ``estimate.py``, then any of
-``samplers/``, a file each, and ``comparison.py``. What level 3 is made of is in ``streams.py`` and
+``samplers/``, a file each, and ``comparison.py``. ``running/`` samples a program while it runs,
+``inside/`` ends or thins out launches. What level 3 is made of is in ``streams.py`` and
 ``history.py``.
 """
 

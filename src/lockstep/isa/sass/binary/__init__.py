@@ -1,4 +1,8 @@
-"""GPU binaries: cubins, and the fat binaries in which programs carry them."""
+"""GPU binaries: cubins, and the fat binaries in which programs carry them.
+
+``fatbinary.py`` finds images, ``cubin.py`` reads one, with ``sections.py``, ``information.py``
+(what a kernel needs), ``relocation.py`` and ``lines.py``; ``listing.py`` is its disassembly.
+"""
 
 from lockstep.isa.sass.binary.cubin import Cubin, CubinSymbol, Function, Relocation, read_cubin
 from lockstep.isa.sass.binary.fatbinary import Image, best_image, images_of, read_images
