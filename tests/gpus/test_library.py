@@ -170,7 +170,7 @@ def test_apply_reads_texts(qv100, text, value):
         ("clock_mhz=nan", "clock_mhz = nan: expected a number from 1 to 20000 (MHz)"),
         ("clock_mhz=inf", "clock_mhz = inf: expected a number"),
         ("launch.flush_l1=1", "launch.flush_l1 = 1: expected true or false"),
-        ("l1.protocol=back", "l1.protocol = back: expected one of write_evict, write_through"),
+        ("host.copy=back", "host.copy = back: expected one of instant, timed"),
         ("l1.carveouts=0,x", "l1.carveouts = 0,x: expected a list, each an integer from 0"),
         ("dram.timing.=3", "no parameter is named 'dram.timing.'"),
         ("dram.timing.rcd=3", "dram.timing.rcd: expected a name such as nRCD"),
