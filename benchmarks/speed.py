@@ -13,6 +13,7 @@ then given without a ratio. ``--cold`` also compiles everything anew, which take
 
 import argparse
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -61,10 +62,10 @@ def jobs(arguments: argparse.Namespace, folder: Path) -> list[Job]:
     return benchmark.plan(traces(arguments, folder), None, reference)
 
 
-def seconds(*command: str, **environment: str) -> float:
-    """How long a Python process takes, from its start to its end."""
-    begin = perf_counter()
+def seconds(*command: str, **environment: str) -> tuple[float, float]:
+    """What a Python process takes, from its start to its end: of the clock, of the processor."""
     home = {"PYTHONPATH": str(REPOSITORY / "src")}
+    before, begin = os.times(), perf_counter()
     subprocess.run(
         [sys.executable, *command],
         check=True,
@@ -72,7 +73,14 @@ def seconds(*command: str, **environment: str) -> float:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    return perf_counter() - begin
+    after, end = os.times(), perf_counter()
+    used = after.children_user + after.children_system
+    return end - begin, used - before.children_user - before.children_system
+
+
+def processor(*command: str) -> float:
+    """Seconds of the processor that a process takes: the median of several."""
+    return statistics.median(seconds(*command)[1] for _ in range(SAMPLES))
 
 
 def threads_table(chosen: list[Job], repeat: int) -> Table:
@@ -88,18 +96,20 @@ def threads_table(chosen: list[Job], repeat: int) -> Table:
 
 
 def start_table(cold: bool) -> Table:
-    """Import, a tiny simulation, and the first of all."""
+    """Import, a tiny simulation, a small program, and the first of all."""
     table = _table("start", "seconds")
     simulate = ("-m", "lockstep", "simulate", str(TINY), "--gpu", GPU, "--quiet")
-    import_ = min(seconds("-c", "import lockstep") for _ in range(SAMPLES))
-    table.add_row("import lockstep, Python's own start included", f"{import_:.2f}")
-    seconds(*simulate)
-    warm = min(seconds(*simulate) for _ in range(SAMPLES))
-    table.add_row("lockstep simulate examples/vecadd, compiled before", f"{warm:.2f}")
+    run = ("-m", "lockstep", "run", "saxpy", "--gpu", GPU, "--quiet")
+    for command in (simulate, run):
+        seconds(*command)  # what is compiled is there
+    import_ = processor("-c", "import lockstep") - processor("-c", "pass")
+    table.add_row("import lockstep, without Python's own start: processor", f"{import_:.2f}")
+    table.add_row("lockstep simulate examples/vecadd: processor", f"{processor(*simulate):.2f}")
+    table.add_row("lockstep run saxpy: processor", f"{processor(*run):.2f}")
     if cold:
         with tempfile.TemporaryDirectory() as empty:
-            first = seconds(*simulate, LOCKSTEP_CACHE_DIR=empty)
-        table.add_row("the same, everything compiled anew", f"{first:.1f}")
+            first, _ = seconds(*simulate, LOCKSTEP_CACHE_DIR=empty)
+        table.add_row("the first, everything compiled anew: clock", f"{first:.1f}")
     return table
 
 
