@@ -17,9 +17,11 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -217,6 +219,34 @@ def test_the_recipes_fit_the_code(block):
     head, *lines = block.text.splitlines()
     before = "\n".join(line[1:] for line in lines if line[0] in " -")
     assert (ROOT / head.removeprefix("--- ")).read_text().count(before + "\n") == 1
+
+
+def leaves(command: click.Command) -> Iterator[click.Command]:
+    """The commands that do something: of a group, those in it."""
+    if not isinstance(command, click.Group):
+        yield command
+        return
+    context = click.Context(command)
+    for name in command.list_commands(context):
+        inner = command.get_command(context, name)
+        assert inner, name
+        yield from leaves(inner)
+
+
+def test_each_command_has_a_section_and_each_option_is_told_on_some_page():
+    page = (ROOT / "docs" / "command-line.md").read_text()
+    assert set(main.list_commands(click.Context(main))) <= set(re.findall(r"^## (.+)$", page, re.M))
+    told = set(re.findall(r"--[a-z][a-z0-9-]+", "".join(p.read_text() for p in PAGES)))
+    options = {
+        option
+        for command in leaves(main)
+        for parameter in command.params
+        if isinstance(parameter, click.Option)
+        for option in parameter.opts
+        if option.startswith("--")
+    }
+    assert len(options) > 100
+    assert options <= told
 
 
 def test_ci_runs_the_test_command_of_the_readme():
