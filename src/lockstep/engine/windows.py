@@ -27,6 +27,7 @@ from lockstep.engine.nearby import Nearby, meet
 from lockstep.model.clock import NEVER
 from lockstep.model.dispatch.clusters import hear, open_barriers
 from lockstep.model.dispatch.dispatcher import (
+    await_pages,
     clear_sent,
     dispatch,
     needs_engine,
@@ -96,6 +97,19 @@ def wait(team: Team, generation: int) -> None:
 
 
 @inline
+def idle_until(links: tuple[Link, ...], event: int, end: int, window: int) -> int:
+    """Where the next window begins if SMs wait for pages, which they try as windows begin.
+
+    Windows that follow each other without a pause would begin there, too: those in which nothing
+    moves are left out, but for the last ones, by whose end all credits have come back.
+    """
+    kept = 1
+    for k in range(len(links)):
+        kept = max(kept, links[k].spec[0].credit_windows - 1)
+    return max(end, end + ((event - end) // window - kept) * window) if event < NEVER else end
+
+
+@inline
 def conclude(
     team: Team,
     links: tuple[Link, ...],
@@ -132,11 +146,15 @@ def conclude(
     if d.state[0].clusters > 0:
         hear(d)
         event = min(event, open_barriers(d, end))
-    verdict.event = end if moved else min(event, next_dispatch(d, end))
+    event = end if moved else min(event, next_dispatch(d, end))
+    waits = await_pages(d)
+    verdict.event = end if waits else event
     verdict.start = max(verdict.event, end)
     outside = verdict.start >= cut or verdict.start >= stop
     verdict.leave = outside or verdict.stop or needs_engine(d, ended > 0)
     if not verdict.leave:
+        if waits:
+            verdict.start = idle_until(links, min(event, cut, stop), end, window)
         dispatch(d, verdict.start, min(verdict.start + window, cut))
 
 

@@ -32,10 +32,11 @@ OPENING = np.dtype(words("slot", "cycle"))
 """To an SM: the barrier of the cluster of the CTA in a slot opens at a cycle."""
 
 
-ASK = np.dtype(words("page", "since", "until", "told"))
+ASK = np.dtype(words("page", "since", "until", "told", "tried"))
 """From an SM: its oldest request, since a cycle, needs a page that the host has, or that has no
 home yet; ``page``: its number plus one, 0 = none. Of pages of the host, the engine says that it was
-``told``, and from which cycle on the access may go over the link."""
+``told``, and from which cycle on the access may go over the link. ``tried``: one more than the last
+cycle of this window in which the SM tried in vain, or 0."""
 
 
 class Control(Context):

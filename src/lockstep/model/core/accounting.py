@@ -77,6 +77,24 @@ def account_no_credit(c, s, now):
         sm.no_credit = now
 
 
+@inline
+def refusals(c, s):
+    """How often the L1 has refused a transaction, by what it lacked."""
+    n = c.counters[s]
+    return n.l1_fail_line, n.l1_fail_mshr, n.l1_fail_merge, n.l1_fail_queue
+
+
+@inline
+def account_left_out(c, s, before, windows):
+    """Count for windows that were left out what the L1 has refused since ``before`` in one."""
+    after = refusals(c, s)
+    n = c.counters[s]
+    n.l1_fail_line += windows * (after[0] - before[0])
+    n.l1_fail_mshr += windows * (after[1] - before[1])
+    n.l1_fail_merge += windows * (after[2] - before[2])
+    n.l1_fail_queue += windows * (after[3] - before[3])
+
+
 @force_inline
 def settle(c, s, now):
     """Bring the counters of an SM up to ``now``; called when the SM idles or is looked at."""

@@ -2,7 +2,7 @@
 
 An SM whose oldest request is for such a page asks for it, and sends nothing until it is answered:
 when the page has come, or when the access may go over the link. Far faults stall an SM's
-translations so, too, until all of them are resolved. It tries again as each window begins.
+translations so, too, until all of them are resolved. It tries again as a window begins.
 
 ``away`` is written by the engine alone, between two windows. What an SM asks is a message, see
 :mod:`lockstep.model.control`.
@@ -13,9 +13,11 @@ import numpy as np
 from lockstep._jit import Context, Records, inline
 from lockstep.gpus.spec import GPU
 from lockstep.model.clock import NEVER
+from lockstep.model.modules.legs import legs
 from lockstep.model.records import records, words, zeros
 
-PAGING = np.dtype(words("shift", "mask"))  # of an address to its page; of a page to its place
+PAGING = np.dtype(words("shift", "mask", "window"))
+"""Of an address to its page; of a page to its place; the cycles of a window."""
 
 
 class Paging(Context):
@@ -32,7 +34,7 @@ def build(gpu: GPU) -> Paging:
     pages = 1
     if gpu.host.memory == "migrating":
         pages = 1 << ((gpu.dram.capacity << 30 >> shift) - 1).bit_length()
-    spec[0].shift, spec[0].mask = shift, pages - 1
+    spec[0].shift, spec[0].mask, spec[0].window = shift, pages - 1, legs(gpu).window
     return Paging(spec, zeros(pages))
 
 
@@ -53,8 +55,28 @@ def may_go(c, s, line, now):
     ask = c.control.asks[s]
     if ask.page != page + 1:
         ask.page, ask.since, ask.until, ask.told = page + 1, now, NEVER, 0
-        return False
-    if ask.until <= now:
+    elif ask.until <= now:
         ask.page = 0
         return True
+    ask.tried = now + 1
     return False
+
+
+@inline
+def resumes(c, s, line):
+    """The cycle from which on a request may leave that ``may_go`` has just refused, or let pass.
+
+    NEVER: nobody has said yet; the engine brings the page, or says so. 0: its page is here.
+    """
+    return 0 if is_here(c, line) else c.control.asks[s].until
+
+
+@inline
+def windows_left_out(c, s, start):
+    """How many windows there would have been since an SM last tried, if none had been left out."""
+    if c.paging.spec[0].mask == 0:
+        return 0
+    ask = c.control.asks[s]
+    left_out = (start - ask.tried) // c.paging.spec[0].window if ask.tried > 0 else 0
+    ask.tried = 0
+    return left_out

@@ -257,14 +257,30 @@ def receive(c, replies, s, now):
 
 
 @inline
+def tries_again(c, s, now, end):
+    """From when on the oldest request may leave, which could not at ``now``.
+
+    A lack of credits ends with the window, that of a page when the engine says so; a request that
+    was refused goes before when it is due.
+    """
+    cache = c.l1.caches[s]
+    refused = miss_queue.refused_first(c.l1, s, now)
+    request = c.l1.retries[s, cache.retry_head] if refused else c.l1.queue[s, cache.queue_head]
+    at = paging.resumes(c, s, request.line)
+    if not refused and cache.retry_count > 0:
+        at = min(at, c.l1.retries[s, cache.retry_head].ready_at)
+    return max(at, end)
+
+
+@inline
 def next_event(c, replies, s, now, end):
-    """Cycle after ``now`` at which a port can move; a lack of credits ends with the window."""
+    """Cycle after ``now`` at which a port can move."""
     sm = c.sms[s]
     at = miss_queue.next_ready(c.l1, s)
     if at < NEVER:
         at = max(at, sm.inject_free // SUBCYCLES, now + 1)
         if sm.no_credit == now:
-            at = end
+            at = tries_again(c, s, now, end)
             if c.spec[0].overtakes and c.l1.caches[s].queue_count > 0:
                 last = miss_queue.at(c.l1, s, c.l1.caches[s].queue_count - 1)
                 at = min(at, last.ready_at) if last.ready_at > now else at

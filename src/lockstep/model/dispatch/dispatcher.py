@@ -328,6 +328,16 @@ def retire(d):
 
 
 @inline
+def await_pages(d):
+    """Whether SMs wait for pages that the host has."""
+    if d.spec[0].pages_move:
+        for s in range(d.spec[0].sms):
+            if d.control.asks[s].page != 0:
+                return True
+    return False
+
+
+@inline
 def needs_engine(d, retired):
     """Whether only the engine can go on: a kernel is over, CTAs or pages are asked for.
 

@@ -3,8 +3,8 @@
 from lockstep._jit import Context, inline, jit, prefetch
 from lockstep.model import link
 from lockstep.model.clock import NEVER
-from lockstep.model.core import memory_pipeline, port
-from lockstep.model.core.accounting import account_no_credit
+from lockstep.model.core import memory_pipeline, paging, port
+from lockstep.model.core.accounting import account_left_out, account_no_credit, refusals
 from lockstep.model.core.state import Sm
 from lockstep.model.link import KIND_DATA
 from lockstep.model.modules import gate
@@ -57,6 +57,8 @@ def run_sm(c, requests, replies, s, start, end):
         sm.memory_next = min(sm.memory_next, start)
         account_no_credit(c, s, start)
         sm.no_credit = -1
+    left_out = paging.windows_left_out(c, s, start)
+    before = refusals(c, s) if left_out > 0 else (0, 0, 0, 0)
     now = start
     while now < end:
         if sm.memory_next <= now:
@@ -65,6 +67,8 @@ def run_sm(c, requests, replies, s, start, end):
             if c.subcores[s, b].next <= now:
                 scheduler.cycle(c, s, b, now)
         now = max(now + 1, next_event(c, s))
+    if left_out > 0:  # this one is like them: nothing moves but what tries again
+        account_left_out(c, s, before, left_out)
     return max(next_event(c, s), end)
 
 
