@@ -1,11 +1,11 @@
 """The documentation tells the truth: its examples run, its links lead somewhere, its recipes fit.
 
 ``python`` blocks of a page run one after the other in one namespace, unless they import what is
-not installed (matplotlib is an extra). Of a ``console`` block, the commands after ``$`` run,
-and what they print must be what stands there; ``...`` stands for any text. Both run in a directory
-with a copy of ``examples/``. A block after a comment that begins with "not run" is only read, one
-after "file: NAME" is written into that file. What a page draws there and ``docs/pictures`` has is
-compared with it.
+not installed (matplotlib is an extra); a ``text`` block right behind one is what it prints. Of a
+``console`` block, the commands after ``$`` run, and what they print must be what stands there;
+``...`` stands for any text. Both run in a directory with a copy of ``examples/``. A block after a
+comment that begins with "not run" is only read, one after "file: NAME" is written into that file.
+What a page draws there and ``docs/pictures`` has is compared with it.
 """
 
 import ast
@@ -42,6 +42,7 @@ class Block(NamedTuple):
     line: int
     runs: bool
     file: str = ""  # that the block is written into
+    follows: bool = False  # nothing is between it and the block before
 
     def __str__(self) -> str:
         """The id of a test."""
@@ -50,14 +51,17 @@ class Block(NamedTuple):
 
 def blocks(page: Path) -> list[Block]:
     text = page.read_text()
-    found = []
+    found: list[Block] = []
+    end = 0
     for match in re.finditer(r"^(```+)(\w*)\n(.*?)^\1$", text, re.MULTILINE | re.DOTALL):
         before = text[: match.start()].rstrip().rsplit("\n\n", 1)[-1]
         line = text.count("\n", 0, match.start(3)) + 1
         comment = before.splitlines()[-1] if before else ""
         runs = not comment.startswith("<!-- not run")
         file = re.fullmatch(r"<!-- file: (\S+) -->", comment)
-        found.append(Block(match[2], match[3], line, runs, file[1] if file else ""))
+        follows = bool(found) and not text[end : match.start()].strip()
+        found.append(Block(match[2], match[3], line, runs, file[1] if file else "", follows))
+        end = match.end()
     return found
 
 
@@ -127,17 +131,25 @@ def test_the_examples_of_a_page_run(name, workplace, capfd):
     found = blocks(ROOT / name)
     if any(re.search(r"^from lockstep import .*\bplot\b", b.text, re.MULTILINE) for b in found):
         pytest.importorskip("matplotlib")
+    language = printed = ""
     for block in found:
         if not block.runs:
             continue
+        language, before = block.language, language
         if block.file:
             path = workplace / block.file
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(block.text)
         elif block.language == "python":
             code = compile("\n" * (block.line - 1) + block.text, ROOT / name, "exec")
-            if not missing_modules(block.text):
-                exec(code, namespace)
+            if missing_modules(block.text):
+                language = ""
+                continue
+            capfd.readouterr()
+            exec(code, namespace)
+            printed = capfd.readouterr().out
+        elif block.language == "text" and block.follows and before == "python":
+            assert matches(block.text, printed), f"{name}, line {block.line}: printed is\n{printed}"
         elif block.language == "console":
             parts = commands(block)
             if any(command.startswith("nvcc ") for command, _ in parts) and not can_build():
