@@ -390,7 +390,8 @@ class KernelTable:
     def _count_unknown(self, run: Running, ctas: Iterable[Cta]) -> None:
         """Count the instructions of some CTAs that the opcode tables do not know."""
         code = run.kernel.code
-        fresh = sass.unlisted(code.instructions[run.looked :], code.texts)
+        architecture = run.kernel.architecture
+        fresh = sass.unlisted(code.instructions[run.looked :], code.texts, architecture)
         run.unknown_code += (run.looked + np.flatnonzero(fresh)).tolist()
         run.looked = len(code)
         if not run.unknown_code:

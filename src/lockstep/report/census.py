@@ -54,7 +54,7 @@ def _with_edges(edges: np.ndarray, cta: Cta) -> np.ndarray:
 def _name(counts: Census, kernel: Kernel, executed: np.ndarray) -> None:
     """Add the executions of static instructions up by opcode."""
     instructions, texts = kernel.code.instructions, kernel.code.texts
-    unlisted = sass.unlisted(instructions, texts)
+    unlisted = sass.unlisted(instructions, texts, kernel.architecture)
     for record, times, is_unlisted in zip(instructions, executed.tolist(), unlisted):
         text = texts[record["text"]]
         counts.opcodes[text.split(".")[0]] += times

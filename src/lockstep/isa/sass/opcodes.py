@@ -12,9 +12,15 @@ import numpy as np
 from lockstep.isa.instruction import CachePolicy, OpClass, Space
 from lockstep.isa.sass.widths import RULES, OpcodeParts
 
-GENERATIONS = (
-    "kepler", "maxwell", "pascal", "volta", "turing", "ampere", "ada", "hopper", "blackwell",
-)  # fmt: skip
+GENERATIONS = {
+    "kepler": 30, "maxwell": 50, "pascal": 60, "volta": 70, "turing": 75, "ampere": 80, "ada": 89,
+    "hopper": 90, "blackwell": 100,
+}  # fmt: skip
+"""The file of each table, oldest first, and the first SASS version (70 = sm_70) that it is for.
+
+It stands here and not in the files, so that a trace of one version does not wait for all tables.
+"""
+NEWEST = next(reversed(GENERATIONS))
 MEMORY_CLASSES = frozenset(
     {OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION, OpClass.ASYNC_COPY}
     | {OpClass.BULK_COPY, OpClass.BULK_STORE, OpClass.TILE_COPY, OpClass.TILE_STORE}
@@ -42,7 +48,6 @@ class OpcodeTable:
     """The opcodes of one generation, those it inherits included."""
 
     name: str
-    architectures: tuple[int, ...]
     entries: dict[str, OpcodeEntry]
     variants: dict[tuple[str, str], OpcodeEntry]
 
@@ -90,7 +95,7 @@ def load(name: str) -> OpcodeTable:
         entries.update(dict.fromkeys(group["opcodes"], _entry(group)))
     for variant in data.get("variant", ()):
         variants[variant["opcode"], variant["modifier"]] = _entry(variant)
-    return OpcodeTable(data["name"], tuple(data["architectures"]), entries, variants)
+    return OpcodeTable(data["name"], entries, variants)
 
 
 @functools.cache
@@ -99,12 +104,8 @@ def table(architecture: int) -> OpcodeTable:
 
     0 (unknown) and versions before all tables get the newest one.
     """
-    best = load(GENERATIONS[-1])
-    for name in reversed(GENERATIONS):
-        if architecture >= min(load(name).architectures):
-            best = load(name)
-            break
-    return best
+    fitting = (name for name in reversed(GENERATIONS) if GENERATIONS[name] <= architecture)
+    return load(next(fitting, NEWEST))
 
 
 @functools.cache
@@ -120,18 +121,21 @@ def is_known(opcode: str, architecture: int) -> bool:
     return base in table(architecture).entries
 
 
-def unlisted(instructions: np.ndarray, texts: list[str]) -> np.ndarray:
+def unlisted(instructions: np.ndarray, texts: list[str], architecture: int) -> np.ndarray:
     """Which records, of those opcodes, are machine code that no generation's table lists.
 
     Most are classed by a family none the less. Opcodes of PTX, in lower case, are no machine code.
+    ``architecture``: the SASS version of the code, whose table is looked into first.
     """
-    named = np.array([text == UNKNOWN or _is_unlisted(text) for text in texts], bool)
+    named = np.array([text == UNKNOWN or _is_unlisted(text, architecture) for text in texts], bool)
     return (instructions["op"] == OpClass.UNKNOWN) | named[instructions["text"]]
 
 
 @functools.lru_cache(maxsize=1 << 16)
-def _is_unlisted(opcode: str) -> bool:
-    return opcode.partition(".")[0].isupper() and not is_known(opcode, 0)
+def _is_unlisted(opcode: str, architecture: int) -> bool:
+    if not opcode.partition(".")[0].isupper():
+        return False
+    return not (is_known(opcode, architecture) or is_known(opcode, 0))
 
 
 def opcodes(architecture: int) -> dict[str, OpClass]:
@@ -175,7 +179,7 @@ def _find(base: str, modifiers: tuple[str, ...], architecture: int) -> OpcodeEnt
 
 def _guess(base: str, addressed: bool) -> OpcodeEntry:
     """The class of an opcode in no table: the longest known name it begins with, or its family."""
-    known = load(GENERATIONS[-1]).entries
+    known = load(NEWEST).entries
     begins = (base[:n] for n in range(len(base) - 1, 2, -1))
     longest = next((known[name] for name in begins if name in known), None)
     if longest and (not addressed or longest.op in MEMORY_CLASSES):
