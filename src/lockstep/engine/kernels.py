@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from lockstep.engine.streams import Streams
 from lockstep.errors import EndOfKernel, WorkloadError
 from lockstep.gpus.spec import GPU
 from lockstep.isa import sass
-from lockstep.isa.instruction import CONSTANT_BANK, CONSTANT_BANKS
+from lockstep.isa.instruction import CONSTANT_BANK, CONSTANT_BANKS, INSTRUCTION
 from lockstep.model.core import bind
 from lockstep.model.core.state import ISSUE
 from lockstep.model.dispatch.gpc import check_cluster
@@ -28,6 +29,7 @@ FETCH_SPACING = 1 << 24  # instruction cache lines between the codes of two kern
 CONSTANTS = 1 << 60  # where those of the first launch begin: above the addresses of all memory
 _NOT_KEPT = "no checkpoint while kernel {0.id} ({0.title}) runs: it is executed at issue"
 BATCH_RECORDS = 1 << 16  # runs and addresses of CTAs that are copied together
+TRANSLATIONS = 16  # of code that are kept: programs launch the same few kernels again and again
 
 
 @dataclass
@@ -103,6 +105,7 @@ class KernelTable:
         self._code_used = 0
         self._launched = 0
         self._readings = Readings()
+        self._translate = lru_cache(TRANSLATIONS)(partial(_translate, gpu))
 
     def freeze(self) -> dict:
         """Where reading and running stand, while :meth:`unkept` has nothing against it."""
@@ -409,7 +412,8 @@ class KernelTable:
         sm = self.streams.sm
         state = sm.kernels[run.slot]
         architecture = run.kernel.architecture
-        fresh = bind.issue_records(code[run.bound :], self.gpu, run.control, architecture, texts)
+        new = code[run.bound :].tobytes()
+        fresh = self._translate(new, tuple(texts), run.control, architecture)
         old = sm.code[int(state.code) : int(state.code) + run.bound]
         start, end = self._code_used, self._code_used + len(code)
         if end > len(sm.code):
@@ -426,3 +430,10 @@ class KernelTable:
         state.register_rows = max(int(state.register_rows), int(used.max(initial=0)))
         used = code["source"] + code["source_count"]
         state.register_rows = max(int(state.register_rows), int(used.max(initial=0)))
+
+
+def _translate(
+    gpu: GPU, code: bytes, texts: tuple[str, ...], control: bool, architecture: int
+) -> np.ndarray:
+    """ISSUE records of the bytes of INSTRUCTION records."""
+    return bind.issue_records(np.frombuffer(code, INSTRUCTION), gpu, control, architecture, texts)

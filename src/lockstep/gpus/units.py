@@ -72,6 +72,8 @@ def _named(gpu: GPU) -> dict[str, Operation]:
 
 def by_opcode(table: dict[str, Value], opcode: str) -> Value | None:
     """The entry for an opcode: the longest name that it begins with, ``_`` for each dot."""
+    if not table:  # most GPUs have few such tables, and a kernel has many opcodes
+        return None
     parts = opcode.replace(".", "_").split("_")
     names = ("_".join(parts[:n]) for n in range(len(parts), 0, -1))
     return next((table[name] for name in names if name in table), None)

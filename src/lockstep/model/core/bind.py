@@ -1,6 +1,6 @@
 """From specification and static code to the records that the SMs execute."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -61,6 +61,16 @@ PRODUCERS = {
     OpClass.MATCH: SHORT, OpClass.REDUX: SHORT,
     OpClass.TEXTURE: LONG, OpClass.SURFACE: LONG,
 }  # fmt: skip
+
+
+def _by_class(values: Mapping[OpClass, int], others: int) -> np.ndarray:
+    """A value for each OpClass: one gather for all instructions."""
+    return np.array([values.get(op, others) for op in OpClass])
+
+
+_RESULT = _by_class(PRODUCERS, FIXED)
+_PIPELINED = _by_class(dict.fromkeys(PIPELINED, True), False)
+_SYNCHRONISES = _by_class(dict.fromkeys(SYNCHRONISERS, True), False)
 
 
 def unit_table(gpu: GPU) -> np.ndarray:
@@ -157,14 +167,11 @@ def issue_records(
     records["latency"][op == OpClass.OBJECT_WAIT] = gpu.shared.latency
     code_lines.set_lines(records, code["pc"], gpu, architecture)
     records["branch"] = (op == OpClass.BRANCH) | (op == OpClass.CONVERGENCE)
-    records["memory"] = np.isin(op, PIPELINED) & (code["width"] > 0) & ~constant
+    records["memory"] = _PIPELINED[op] & (code["width"] > 0) & ~constant
     records["constant"] = code["constant"] if gpu.constant.operand_bytes else NO_CONSTANT
     if gpu.constant.first_latency:
         records["parameters"] = _parameters(code)
-    producer = np.full(len(OpClass), FIXED)
-    for op_class, value in PRODUCERS.items():
-        producer[op_class] = value
-    records["result"] = np.where(bare_load | constant, SHORT, producer[op])
+    records["result"] = np.where(bare_load | constant, SHORT, _RESULT[op])
     for name in ("space", "width", "cache", "immediate", "destinations"):
         records[name] = code[name]
     if gpu.coherence.scoped:
@@ -214,7 +221,7 @@ def _set_by_opcode(
     records: np.ndarray, text: np.ndarray, texts: Sequence[str], gpu: GPU, control: bool
 ) -> None:
     """What the GPU has for single opcodes of machine code, instead of their classes."""
-    named = opcodes(gpu)
+    named, together = opcodes(gpu), dict.fromkeys(gpu.shared.together, 1)
     # np.unique would import masked arrays, which takes longer than a small kernel.
     for index in sorted(set(text[text < len(texts)].tolist())):
         of, opcode = text == index, texts[index]
@@ -227,7 +234,7 @@ def _set_by_opcode(
         ):
             if (value := by_opcode(table, opcode)) is not None:
                 records[field][of] = value
-        records["together"][of] = by_opcode(dict.fromkeys(gpu.shared.together, 1), opcode) or 0
+        records["together"][of] = by_opcode(together, opcode) or 0
         records["latency"][of] += by_opcode(gpu.shared.extra_latency, opcode) or 0
         if control:
             records["stall"][of] += by_opcode(gpu.sm.holds, opcode) or 0
@@ -252,7 +259,7 @@ def _set_slack(records: np.ndarray, gpu: GPU) -> None:
 def _set_awaits(records: np.ndarray) -> None:
     """What is left to wait for where all but the unit and the register ports is there."""
     alone = (records["unit"] >= 0) & (records["memory"] == 0)
-    alone &= ~np.isin(records["op"], SYNCHRONISERS)
+    alone &= ~_SYNCHRONISES[records["op"]]
     unit, instances, slack = (records[n].astype(np.int64) for n in ("unit", "instances", "slack"))
     awaits = unit + 1 | instances << UNIT_BITS | slack << SLACK_PLACE
     records["awaits"] = np.where(alone, awaits, 0)
