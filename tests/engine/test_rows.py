@@ -35,6 +35,7 @@ def test_what_all_machines_have_alike(machine):
     stays = ("dispatcher.", "sm.slices.", "memory.slices.", "memory.sets.", "sm.l1.hash.")
     stays += ("sm.l1.prefetch.", "memory.l2.prefetch.")  # a place each, as nobody prefetches
     stays += ("modules.", "links.between.")  # of one module
+    stays += ("links.forwards.", "links.answers.")  # of no protocol
     others = {p for p in alike if not p.startswith(stays) and ".rules." not in p}
     others -= {f"sm.{name}" for name in _ALIKE}
     ends = {path.rpartition(".")[2] for path in others}

@@ -1,5 +1,6 @@
 """State that compiled functions share: many arrays behind one pointer."""
 
+import ctypes
 import functools
 import hashlib
 from collections.abc import Iterator
@@ -46,17 +47,16 @@ class Context:
 
     def __init__(self, *values: Any, **named: Any):
         """Take values by position or by name, all of them."""
-        named = dict(zip(self._fields, values, strict=False)) | named
-        if set(named) != set(self._fields) or len(values) > len(self._fields):
+        if values:
+            named = dict(zip(self._fields, values, strict=False)) | named
+        if named.keys() != set(self._fields) or len(values) > len(self._fields):
             raise TypeError(f"{type(self).__name__} takes {', '.join(self._fields)}")
         self.__dict__.update(named)
         if not DISABLED:
             words: list[int] = []
-            members = []
-            for field in self._fields:
-                members.append(_add_words(words, named[field]))
-            self._block = np.array(words, np.int64)
-            self._address = self._block.ctypes.data
+            members = [_add_words(words, named[field]) for field in self._fields]
+            self._block = (ctypes.c_int64 * len(words))(*words)
+            self._address = ctypes.addressof(self._block)
             self._kind = _context_kind(type(self), tuple(members))  # type: ignore[arg-type]
 
     @property

@@ -66,12 +66,17 @@ def build_memory_side(gpu: GPU, policies: dict) -> tuple[Links, partition.Memory
     latency, slices = gpu.interconnect.latency, gpu.l2.slices_per_channel
     sms, channels = gpu.sm.count, gpu.dram.channels
     up, down = gpu.interconnect.buffer, gpu.interconnect.reply_buffer
-    coherent = is_coherent(gpu)
+    absent = link.absent()
+    of_protocol = absent, absent
+    if is_coherent(gpu):
+        of_protocol = (
+            link.build(channels, sms, latency, down, slices),
+            link.build(sms, channels, latency, up, 1, CREDIT_WINDOWS),
+        )
     links = Links(
         link.build(sms, channels, latency, up, 1, credit_windows(gpu, CREDIT_WINDOWS)),
         link.build(channels, sms, latency, down, slices, credit_windows(gpu, 1)),
-        link.build(channels, sms, latency, down * coherent, slices),
-        link.build(sms, channels, latency, up * coherent, 1, CREDIT_WINDOWS),
+        *of_protocol,
         modules.build_links(gpu),
     )
     memory = partition.build(

@@ -57,8 +57,9 @@ def share_out(
     ``starts`` as in a Group: what is not parted counts as one. Owners have blocks in a row, of
     nearly equal size, or with ``turns`` each the next one: the last ones may have none.
     """
-    units = np.searchsorted(starts, shards, "right") if starts else np.arange(len(shards))
-    place = np.unique(units, return_inverse=True)[1]
+    place = np.arange(len(shards))
+    if starts:
+        place = np.unique(np.searchsorted(starts, shards, "right"), return_inverse=True)[1]
     if turns:
         return place % count
     cuts = [last for _, last in blocks(int(place.max(initial=-1)) + 1, count)]

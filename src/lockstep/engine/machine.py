@@ -98,7 +98,8 @@ class Machine:
         self.part.join(self._sm.control, self._wires, self._verdict[0])
         if self.outside:
             self.outside.join(self._verdict[0])
-        self._team, self._alone = self._make_team(threads), self._make_team(1)
+        self._alone = self._make_team(1)
+        self._team = self._alone if threads == 1 else self._make_team(threads)
         self._threads = Threads(len(self._team.rows))
         if source:
             mine = self.part.shards[SMS]

@@ -82,6 +82,8 @@ def rows_of(path: str, array: np.ndarray, gpu: GPU) -> ShardRows | None:
         return None
     if gpu.modules.count == 1 and path.startswith(("modules.", "links.between.")):
         return None  # nobody has them
+    if gpu.coherence.table == "none" and path.startswith(("links.forwards.", "links.answers.")):
+        return None
     if side == "links":
         return _rows_of_link(path.removeprefix("links.").rpartition(".")[0], name)
     if side == "modules":

@@ -4,6 +4,7 @@ Core cycles are the time base. Tick ``k`` of a domain happens in the first core 
 ``ticks(t) >= k``. Ratios are whole numbers, so a long run does not drift.
 """
 
+import functools
 from fractions import Fraction
 
 import numpy as np
@@ -18,6 +19,7 @@ CLOCK = np.dtype([("ticks", "i8"), ("cycles", "i8")])
 _LARGEST = 1_000_000  # keeps cycle * ticks below 2**63 for a trillion cycles of any real GPU
 
 
+@functools.cache
 def ratio(clock_mhz: float, core_mhz: float) -> tuple[int, int]:
     """The CLOCK record of a domain: the ratio of the two frequencies in lowest terms."""
     exact = Fraction(str(clock_mhz)) / Fraction(str(core_mhz))

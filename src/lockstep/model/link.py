@@ -18,7 +18,7 @@ import numpy as np
 
 from lockstep._jit import Context, Records, inline, jit
 from lockstep.model.clock import NEVER
-from lockstep.model.records import full, records, zeros
+from lockstep.model.records import full, nothing, records, zeros
 
 MESSAGE = np.dtype(
     [
@@ -98,6 +98,12 @@ def build(
         zeros((notes, destinations)),
         zeros((destinations, latency + 1)),
     )
+
+
+@nothing
+def absent() -> Link:
+    """In the place of a network that a GPU has not: no shard is at it."""
+    return build(0, 0, 0, 0, 0)
 
 
 @inline

@@ -10,12 +10,13 @@ translations for.
 
 import contextlib
 import errno
+import functools
 import math
 import mmap
 import sys
 import threading
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,6 +27,7 @@ _CHUNK = 64 << 20  # bytes of address space taken at a time
 _LARGE_PAGE = 2 << 20  # bytes, on x86-64 and on ARM with pages of 4 KiB
 _COLLAPSE = 25  # MADV_COLLAPSE of Linux 6.1 and later, which Python has no name for
 _now = threading.local()
+_Built = TypeVar("_Built")
 
 
 class StateMemory:
@@ -88,6 +90,24 @@ def one_space() -> Iterator[StateMemory]:
         yield space
     finally:
         _now.space = outer
+
+
+def nothing(build: Callable[[], _Built]) -> Callable[[], _Built]:
+    """State of a unit that a GPU has not, which nobody writes: one for all machines of a process.
+
+    All GPUs have the same arrays, so that they are of one kind. These are a third of them.
+    """
+
+    @functools.cache
+    @functools.wraps(build)
+    def built() -> _Built:
+        outer, _now.space = getattr(_now, "space", None), None
+        try:
+            return build()
+        finally:
+            _now.space = outer
+
+    return built
 
 
 def zeros(shape: int | tuple[int, ...], dtype=np.int64) -> np.ndarray:

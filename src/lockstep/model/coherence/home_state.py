@@ -7,7 +7,7 @@ from lockstep.gpus.spec import GPU
 from lockstep.model.cache import tags
 from lockstep.model.coherence import rules
 from lockstep.model.coherence.l1_state import data_flits
-from lockstep.model.records import records, words, zeros
+from lockstep.model.records import nothing, records, words, zeros
 
 SPEC = np.dtype(words("on", "data_flits", "directory_cycles", "sources"))
 SLICE = np.dtype(
@@ -46,14 +46,22 @@ class Homes(Context):
     masks: np.ndarray  # int64, as the L2's entries: bytes that a request brings
 
 
+@nothing
+def absent() -> Homes:
+    """Those of slices without a protocol."""
+    spec, slices, ways = records(1, SPEC), records(0, SLICE), records(0, WAY)
+    return Homes(spec, rules.absent(), slices, ways, records((0, 1), FORWARD), zeros(0))
+
+
 def build(gpu: GPU, entries: int) -> Homes:
     """Homes of lines that nobody has; ``entries``: of all slices."""
+    if gpu.coherence.table == "none":
+        return absent()
     spec = records(1, SPEC)
     s = spec[0]
-    on = gpu.coherence.table != "none"
-    s.on, s.data_flits, s.directory_cycles = on, data_flits(gpu), gpu.coherence.directory_cycles
+    s.on, s.data_flits, s.directory_cycles = 1, data_flits(gpu), gpu.coherence.directory_cycles
     s.sources = gpu.sm.count
-    slices = gpu.dram.channels * gpu.l2.slices_per_channel if on else 0
+    slices = gpu.dram.channels * gpu.l2.slices_per_channel
     ways = records(slices * gpu.l2.sets * gpu.l2.ways, WAY)
     ways["line"] = tags.NO_LINE
     ways["owner"] = ways["first"] = ways["last"] = -1
@@ -63,5 +71,5 @@ def build(gpu: GPU, entries: int) -> Homes:
         records(slices, SLICE),
         ways,
         records((slices, 4 * gpu.sm.count + 4), FORWARD),
-        zeros(entries if on else 0),
+        zeros(entries),
     )

@@ -8,7 +8,7 @@ from lockstep.model.coherence import rules
 from lockstep.model.coherence.lines import LINE, OPERATION
 from lockstep.model.coherence.outgoing import OUT
 from lockstep.model.coherence.vocabulary import CONTROL_BYTES, LINE_BYTES
-from lockstep.model.records import full, records, words
+from lockstep.model.records import full, nothing, records, words, zeros
 
 MOST_WAITING = 4096  # operations of an L1
 
@@ -50,15 +50,25 @@ def data_flits(gpu: GPU) -> int:
     return -(-(CONTROL_BYTES + LINE_BYTES) // gpu.interconnect.flit_bytes)
 
 
+@nothing
+def absent() -> CoherentL1:
+    """That of L1s without a protocol."""
+    kinds = LINE, OPERATION, OUT, OUT, OUT, ENDED
+    lines, *others = [records((0, 1), kind) for kind in kinds]
+    spec, caches, ways = records(1, SPEC), records(0, CACHE), records(0, WAY)
+    return CoherentL1(spec, rules.absent(), caches, ways, lines, zeros((0, 1)), *others)
+
+
 def build(gpu: GPU, waiters: int) -> CoherentL1:
     """Empty L1s; ``waiters``: operations that can wait at a time."""
+    if gpu.coherence.table == "none":
+        return absent()
     spec = records(1, SPEC)
     s = spec[0]
-    on = gpu.coherence.table != "none"
-    s.on, s.entries, s.evictions = on, gpu.l1.mshr_entries, gpu.coherence.evictions
+    s.on, s.entries, s.evictions = 1, gpu.l1.mshr_entries, gpu.coherence.evictions
     s.merges, s.queue = gpu.l1.mshr_merges, gpu.l1.miss_queue
     s.data_flits, s.directory_cycles = data_flits(gpu), gpu.coherence.directory_cycles
-    caches = gpu.sm.count if on else 0
+    caches = gpu.sm.count
     ways = gpu.l1.bytes // gpu.l1.line_bytes
     waiters = min(waiters, MOST_WAITING)
     entries = int(s.entries + s.evictions)

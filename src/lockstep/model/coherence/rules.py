@@ -11,7 +11,7 @@ from lockstep.model.coherence.arrays import CHOICE, ENTRY, FORM, export, trigger
 from lockstep.model.coherence.library import load
 from lockstep.model.coherence.table import ControllerTable, Protocol
 from lockstep.model.coherence.vocabulary import PAYLOADS
-from lockstep.model.records import records, words, zeros
+from lockstep.model.records import nothing, records, words, zeros
 
 COHERENT = 16
 """The kind of message 0 of a protocol, in the links' records; the others follow."""
@@ -47,11 +47,17 @@ class ProtocolRules(Context):
     counted: np.ndarray  # messages: AS_READ and the others
 
 
+@nothing
+def absent() -> ProtocolRules:
+    """Those of a GPU without a protocol."""
+    tables = [records((1, 1), kind) for kind in (ENTRY, CHOICE, ENTRY, CHOICE)]
+    return ProtocolRules(records(1, KNOWN), *tables, records(1, FORM), zeros(1), zeros(1))
+
+
 def build(name: str) -> ProtocolRules:
     """The rules of a protocol by name; of "none", empty ones."""
     if name == "none":
-        tables = [records((1, 1), kind) for kind in (ENTRY, CHOICE, ENTRY, CHOICE)]
-        return ProtocolRules(records(1, KNOWN), *tables, records(1, FORM), zeros(1), zeros(1))
+        return absent()
     protocol = load(name)
     _carried_out(protocol)
     arrays = export(protocol)

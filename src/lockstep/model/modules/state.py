@@ -75,15 +75,16 @@ class Gate(Context):
 
 
 def build_links(gpu: GPU) -> ModuleLinks:
-    """Links with nothing under way; of one module, without room."""
+    """Links with nothing under way; one module has none."""
     k, way = gpu.modules.count, legs(gpu)
+    if k == 1:
+        return ModuleLinks(*[link.absent()] * len(ModuleLinks._fields))
     sms, channels, slices = gpu.sm.count, gpu.dram.channels, gpu.l2.slices_per_channel
     up, down = gpu.interconnect.buffer, gpu.interconnect.reply_buffer
-    several = k > 1
 
     def free(sources: int, destinations: int, latency: int, sends: int) -> Link:
         """One whose destinations take what has arrived: room for the windows on the way."""
-        buffer = sends * latency * (2 + -(-latency // way.window)) * several
+        buffer = sends * latency * (2 + -(-latency // way.window))
         return link.build(sources, destinations, latency, buffer, sends)
 
     crossing = sms + channels * slices  # messages a cycle that may begin to cross, at most
@@ -93,8 +94,8 @@ def build_links(gpu: GPU) -> ModuleLinks:
         free(sms, k, way.up, 1),
         free(channels, k, way.up, slices),
         free(k, k, way.link, crossing),
-        link.build(k, channels, way.down, -(-sms * up // k) * several, coming),
-        link.build(k, sms, way.down, -(-channels * down // k) * several, coming),
+        link.build(k, channels, way.down, -(-sms * up // k), coming),
+        link.build(k, sms, way.down, -(-channels * down // k), coming),
     )
 
 
