@@ -7,10 +7,10 @@ import lockstep
 from lockstep.builder import KernelBuilder, program
 from lockstep.engine import Session, run
 from lockstep.errors import EndOfKernel, WorkloadError
+from lockstep.model.cache.tags import NO_LINE
 from lockstep.workload import L2_RUN, LAUNCHED, MemoryCopy, Warming, WarmSet, Workload
 
 A = 0x7F0000000000
-NO_LINE = -(1 << 62)
 CUTS = [(1, 1), (1, 3), (2, 1), (4, 1)]  # ranks, and threads of each
 
 
@@ -32,7 +32,7 @@ def kernels(*made):
 
 def lines(arrays, cache):
     """The lines of each row of a cache, whatever way they are in."""
-    return [sorted(row[row != NO_LINE]) for row in arrays[f"{cache}.lines"]]
+    return [sorted(row[row != 0] ^ NO_LINE) for row in arrays[f"{cache}.lines"]]
 
 
 def sectors(arrays):
@@ -41,15 +41,15 @@ def sectors(arrays):
     known = held[["valid", "dirty", "partial"]]
     rows = arrays["memory.l2.tags.lines"]
     return {
-        (row, int(rows[row, way])): known[row, way].tolist()
-        for row, way in zip(*np.nonzero(rows != NO_LINE))
+        (row, int(rows[row, way]) ^ NO_LINE): known[row, way].tolist()
+        for row, way in zip(*np.nonzero(rows))
     }
 
 
 def in_order(arrays):
     """The lines of each row of the L2, the one that goes first in front."""
     rows = zip(arrays["memory.l2.tags.lines"], arrays["memory.l2.tags.keys"])
-    return [[int(line) for line in row[np.argsort(keys)] if line != NO_LINE] for row, keys in rows]
+    return [[int(line) ^ NO_LINE for line in row[np.argsort(keys)] if line] for row, keys in rows]
 
 
 @pytest.mark.parametrize("protocol", ["write_validate", "write_fetch"])
@@ -192,8 +192,11 @@ def content_of(arrays):
     """What an L2 holds, in an order that keeps that of each row."""
     keys, rows = arrays["memory.l2.tags.keys"], arrays["memory.l2.tags.lines"]
     held = arrays["memory.l2.tags.held"].reshape(rows.shape)
-    places = sorted((keys[at], at) for at in zip(*np.nonzero(rows != NO_LINE)))
-    runs = [(int(rows[at]), 1, int(held[at]["valid"]), int(held[at]["dirty"])) for _, at in places]
+    places = sorted((keys[at], at) for at in zip(*np.nonzero(rows)))
+    runs = [
+        (int(rows[at]) ^ NO_LINE, 1, int(held[at]["valid"]), int(held[at]["dirty"]))
+        for _, at in places
+    ]
     return np.array(runs, L2_RUN)
 
 

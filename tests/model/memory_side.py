@@ -8,6 +8,7 @@ import numpy as np
 from lockstep.gpus import library
 from lockstep.model import contents, link, partition
 from lockstep.model.cache.prefetch import registry
+from lockstep.model.cache.tags import NO_LINE
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_WRITE, MESSAGE
 from lockstep.model.modules.pages import slice_of
 from model.owned import of_owner
@@ -203,7 +204,7 @@ class MemorySide:
     def way(self, address):
         """State of the way that holds a line, or None."""
         tags = self.memory.l2.tags
-        rows, ways = np.nonzero(tags.lines == address // self.gpu.l2.line_bytes)
+        rows, ways = np.nonzero(tags.lines == address // self.gpu.l2.line_bytes ^ NO_LINE)
         if not len(rows):
             return None
         return tags.held[rows[0] * tags.lines.shape[1] + ways[0]]

@@ -145,11 +145,11 @@ def check_rest(side, configuration):
     assert (side.requests.credits == configuration["buffer"]).all()
     assert (side.answers.credits == configuration["reply_buffer"]).all()
     assert not l2.tags.held["pending"].any()
-    assert (l2.tags.held["waiters"][l2.tags.lines.ravel() >= 0] == -1).all()
+    assert (l2.tags.held["waiters"][l2.tags.lines.ravel() != 0] == -1).all()
     assert (l2.tags.keys < 1 << 62).all()
     assert not (l2.tags.held["valid"] & l2.tags.held["partial"]).any()
     for row in l2.tags.lines:
-        held = row[row >= 0]
+        held = row[row != 0]
         assert len(set(held)) == len(held), "a line is in two ways"
     assert not l2.slices["mshrs"].any()
     assert not l2.slices["waiting"].any()

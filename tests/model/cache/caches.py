@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from lockstep.model import contents
-from lockstep.model.cache import l1, l1_fill, l1_prefetch, miss_queue, mshr_file
+from lockstep.model.cache import l1, l1_fill, l1_prefetch, miss_queue, mshr_file, tags
 from lockstep.model.core import constant, fetch
 from lockstep.model.counters import L1_COUNTERS
 from lockstep.model.link import KIND_DATA, KIND_READ, KIND_WRITE
@@ -103,7 +103,7 @@ class L1:
         self.reply(entry, asked)
 
     def holds(self, line):
-        return bool((self.l1.tags.lines == line).any())
+        return bool((self.l1.tags.lines == line ^ tags.NO_LINE).any())
 
 
 class OfL1(L1):

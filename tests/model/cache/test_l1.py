@@ -362,11 +362,11 @@ def test_every_load_completes_once_and_everything_is_given_back(
     assert x.l1.caches[0].waiting_count == 0
     assert sorted(finished) == sorted(waiting)
     assert not any(x.remaining.values())
-    assert (x.l1.buckets == -1).all() and (x.l1.entries.pending == 0).all()
+    assert (x.l1.buckets == 0).all() and (x.l1.entries.pending == 0).all()
     assert len(_free(x.l1.caches[0].free_entry, x.l1.entries[0])) == entries
     assert len(_free(x.l1.caches[0].free_node, x.l1.nodes[0])) == len(x.l1.nodes[0])
     assert (x.l1.tags.keys < tags.LOCKED).all()
-    found = x.l1.tags.lines[x.l1.tags.lines != tags.NO_LINE]
+    found = x.l1.tags.lines[x.l1.tags.lines != 0] ^ tags.NO_LINE
     assert len(set(found.tolist())) == len(found), "no line is in two ways"
 
 

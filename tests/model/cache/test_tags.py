@@ -26,7 +26,7 @@ def find(state, cache, set_index, line):
 
 def test_new_tags_are_empty(state):
     assert find(state, 0, 0, 0) == -1
-    assert (state.lines == NO_LINE).all()
+    assert not state.lines.any() and tags.line_of(state, 0, 0) == NO_LINE
 
 
 def test_every_row_belongs_to_one_set_of_one_cache(state):

@@ -64,5 +64,5 @@ def same_tags(one, other):
         np.testing.assert_array_equal(mine.view(np.ndarray), theirs.view(np.ndarray), name)
     held = [side.memory.l2.tags.held.view(np.ndarray) for side in (one, other)]
     for name in ("valid", "dirty", "partial", "pending"):
-        there = one.memory.l2.tags.lines.reshape(-1) >= 0
+        there = one.memory.l2.tags.lines.reshape(-1) != 0
         np.testing.assert_array_equal(held[0][name][there], held[1][name][there], name)

@@ -26,7 +26,7 @@ from lockstep.model.cache.protocols import at_l1, registry
 from lockstep.model.cache.slice_hash import Hash
 from lockstep.model.cache.tags import Tags
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_REDUCTION, KIND_WRITE
-from lockstep.model.records import copy_fields, full, records, words
+from lockstep.model.records import copy_fields, records, words, zeros
 
 BYPASS = int(CachePolicy.BYPASS_L1 | CachePolicy.VOLATILE)
 
@@ -78,7 +78,7 @@ class L1State(Context):
     tags: Tags
     hash: Hash
     entries: Records  # mshr_file.ENTRY, caches x entries
-    buckets: np.ndarray  # caches x buckets: first entry, or -1
+    buckets: np.ndarray  # caches x buckets: first entry plus one, or 0
     nodes: Records  # mshr_file.NODE, caches x nodes
     queue: Records  # miss_queue.MISS, caches x queue
     retries: Records  # miss_queue.MISS, caches x room for all requests that can be refused
@@ -143,7 +143,7 @@ def build(
         tags,
         slice_hash.build(spec.hash, spec.sets),
         records((caches, entries), mshr_file.ENTRY),
-        full((caches, int(s.buckets)), -1),
+        zeros((caches, int(s.buckets))),
         records((caches, nodes), mshr_file.NODE),
         records((caches, spec.miss_queue), miss_queue.MISS),
         records((caches, int(retries)), miss_queue.MISS),

@@ -47,9 +47,9 @@ def row_of(lines, i, line):
 @inline
 def look_up(lines, i, line, now):
     """Use a line of cache ``i``: the cycle from which it is there, or ABSENT."""
-    row = row_of(lines, i, line)
+    row, kept = row_of(lines, i, line), tags.kept_as(line)
     for way in range(lines.shape[0].ways):  # few, and mostly there: quicker than ``tags.find``
-        if lines.lines[row, way] == line:
+        if lines.lines[row, way] == kept:
             replacement.touch_at(lines, row, way, now)
             return tags.way_of(lines, row, way).arrives
     return ABSENT
@@ -96,7 +96,7 @@ def _bring_forward(lines, row, last):
             later += 1 if lines.keys[row, other] > lines.keys[row, way] else 0
         tags.way_of(lines, row, way).arrives = later
     for way in range(ways):
-        if lines.lines[row, way] != tags.NO_LINE:
+        if tags.line_of(lines, row, way) != tags.NO_LINE:
             record = tags.way_of(lines, row, way)
             cycle = min(replacement.cycle_of(lines, row, way), last - record.arrives)
             replacement.touch_at(lines, row, way, cycle)

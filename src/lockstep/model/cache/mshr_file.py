@@ -25,6 +25,7 @@ ENTRY = np.dtype(
     [("line", "i8"), ("next", "i4"), ("waiter", "i4"), ("merges", "i4"), ("pending", "i4")]
 )
 """Next entry of its bucket, first node, accesses that wait, sectors on their way."""
+_ONE = np.int64(1)  # a NumPy integer: without JIT, sums stay 64-bit
 DETACHED = -2  # ``next`` of an entry in no bucket: nobody else may wait for its data, or keep it
 NODE = np.dtype([("next", "i4"), ("waiter", "i2"), ("sectors", "i2")])
 """Who waits, a number of the owner's, and for which sectors. ``next`` of a free one: a link as in
@@ -45,7 +46,7 @@ def bucket_of(spec, line):
 @inline
 def find(file, s, line):
     """The entry of a line, or -1."""
-    e = file.buckets[s, bucket_of(file.spec[0], line)]
+    e = file.buckets[s, bucket_of(file.spec[0], line)] - _ONE
     while e >= 0 and file.entries[s, e].line != line:
         e = file.entries[s, e].next
     return e
@@ -100,18 +101,18 @@ def _begin(file, s, e, line):
     entry.pending = 0
     entry.waiter = -1
     entry.merges = 0
-    entry.next = file.buckets[s, bucket]
-    file.buckets[s, bucket] = e
+    entry.next = file.buckets[s, bucket] - _ONE
+    file.buckets[s, bucket] = e + _ONE
 
 
 @inline
 def _leave_bucket(file, s, e):
     entry = file.entries[s, e]
     bucket = bucket_of(file.spec[0], entry.line)
-    if file.buckets[s, bucket] == e:
-        file.buckets[s, bucket] = entry.next
+    if file.buckets[s, bucket] == e + _ONE:
+        file.buckets[s, bucket] = entry.next + _ONE
     else:
-        k = file.buckets[s, bucket]
+        k = file.buckets[s, bucket] - _ONE
         while file.entries[s, k].next != e:
             k = file.entries[s, k].next
         file.entries[s, k].next = entry.next
@@ -132,8 +133,8 @@ def detach_all(file, s):
     if file.caches[s].busy == 0:
         return
     for bucket in range(file.spec[0].buckets):
-        e = file.buckets[s, bucket]
-        file.buckets[s, bucket] = -1
+        e = file.buckets[s, bucket] - _ONE
+        file.buckets[s, bucket] = 0
         while e >= 0:
             after = file.entries[s, e].next
             file.entries[s, e].next = DETACHED

@@ -2,8 +2,8 @@
 
 The order lives in ``tags.keys``: the smallest key goes first. A key is the cache's access count
 at the last touch (LRU) or at insertion (FIFO), above the way number, so that keys are unique and
-the victim is one branch-free minimum. An empty way has the count 0, a streaming line the count 1,
-a locked way (a fill is under way) a key beyond all others.
+the victim is one branch-free minimum. An empty way has the key 0, as which it is found by its
+place, a streaming line the count 1, a locked way (a fill is under way) a key beyond all others.
 
 NRU (not recently used) is what a bit a way can tell: a set's epoch is a key, and ways touched since
 then are recent. One of the others goes, drawn by lot; when all are recent, a new epoch begins and
@@ -31,6 +31,7 @@ from lockstep.model.cache.tags import (
     WAY_BITS,
     _reset,
     history_of,
+    set_line,
     way_of,
 )
 from lockstep.model.policy import compile_policy
@@ -80,7 +81,7 @@ def insert(tags, cache, row, way, line, hint):
     """Put a line into a way that ``victim`` named; returns its record, with no valid sector."""
     state = tags.caches[cache]
     state.accesses += 1
-    tags.lines[row, way] = line
+    set_line(tags, row, way, line)
     tags.keys[row, way] = _key(state.accesses, way, hint)
     record = way_of(tags, row, way)
     _reset(record)
@@ -100,7 +101,7 @@ def touch_at(tags, row, way, cycle):
 @inline
 def insert_at(tags, row, way, line, cycle):
     """As ``insert``, of such a cache; the way's record is the caller's."""
-    tags.lines[row, way] = line
+    set_line(tags, row, way, line)
     tags.keys[row, way] = _key(cycle, way, 0)
 
 
@@ -138,7 +139,7 @@ def oldest(tags, cache, row):
     keys = tags.keys[row]
     best = LOCKED + _WAY_MASK
     for way in range(tags.caches[cache].ways):
-        best = min(best, keys[way])
+        best = min(best, keys[way] | way)
     return best & _WAY_MASK if best < LOCKED else -1
 
 

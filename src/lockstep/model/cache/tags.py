@@ -1,10 +1,12 @@
 """Tags of a set-associative sectored cache: which lines are where, and what is known of each.
 
 One :class:`Tags` holds several caches of one kind (all L1s of a GPU, all slices of an L2). Set
-``s`` of cache ``c`` is row ``c * sets + s``. Three arrays describe a way:
+``s`` of cache ``c`` is row ``c * sets + s``. Three arrays describe a way, which all are zero while
+it is empty, so that a cache is ready without being touched:
 
-* ``lines[row, way]``, the line number, or ``NO_LINE``. It stands alone because ``find`` searches
-  it without branches, which LLVM turns into vector code: 256 ways take 10 ns.
+* ``lines[row, way]``, the line number in exclusive or with ``NO_LINE``; ``line_of`` tells it. It
+  stands alone because ``find`` searches it without branches, which LLVM turns into vector code: 256
+  ways take 10 ns.
 * ``keys[row, way]``, the order of replacement, kept by ``replacement.py``: the smallest key goes
   first. The same reason.
 * ``held[row * most_ways + way]``, a small record of its sectors, and of who waits for them; what
@@ -21,9 +23,9 @@ import numpy as np
 
 from lockstep._jit import Context, Records, inline, jit
 from lockstep.gpus.choices import Replacement, numbered
-from lockstep.model.records import full, records, words, zeros
+from lockstep.model.records import records, words, zeros
 
-NO_LINE = -1 << 62  # no address has that line: they have 64 signed bits
+NO_LINE = 1 << 62  # no address has that line: they have 64 signed bits
 WAY_BITS = 21  # low bits of a key hold the way, the others the time
 LOCKED = 1 << 62  # key of a way that must stay
 
@@ -72,7 +74,7 @@ class Tags(Context):
 
     shape: Records  # SHAPE, one
     caches: Records  # CACHE, one a cache
-    lines: np.ndarray  # int64, (caches * sets) x ways
+    lines: np.ndarray  # int64, (caches * sets) x ways: line numbers ^ NO_LINE
     keys: np.ndarray  # int64, (caches * sets) x ways
     epochs: (
         np.ndarray
@@ -95,8 +97,8 @@ def build(
     return Tags(
         shape,
         state,
-        full((rows, ways), NO_LINE),
-        full((rows, ways), np.arange(ways)),
+        zeros((rows, ways)),
+        zeros((rows, ways)),
         zeros(rows if replacement == "nru" else 1),
         records(rows * ways, held),  # set by insert: untouched memory costs nothing
         records(rows * ways if replacement == "user" else 1, HISTORY),
@@ -111,12 +113,19 @@ def row_of(tags, cache, set_index):
 
 
 @inline
+def kept_as(line):
+    """What stands for a line number in ``lines``."""
+    return line ^ NO_LINE
+
+
+@inline
 def find(tags, cache, row, line):
     """The way of a row that holds a line, or -1."""
     lines = tags.lines[row]
+    kept = kept_as(line)
     found = 0
     for way in range(tags.caches[cache].ways):
-        found |= way + 1 if lines[way] == line else 0
+        found |= way + 1 if lines[way] == kept else 0
     return found - 1
 
 
@@ -135,14 +144,20 @@ def history_of(tags, row, way):
 @inline
 def line_of(tags, row, way):
     """The line number that a way holds, or ``NO_LINE``."""
-    return tags.lines[row, way]
+    return kept_as(tags.lines[row, way])
+
+
+@inline
+def set_line(tags, row, way, line):
+    """Let a way hold a line; its key and its record are the caller's."""
+    tags.lines[row, way] = kept_as(line)
 
 
 @inline
 def forget(tags, row, way):
     """Empty a way; its record stays as it is until a line is put in."""
-    tags.lines[row, way] = NO_LINE
-    tags.keys[row, way] = way
+    tags.lines[row, way] = 0
+    tags.keys[row, way] = 0
 
 
 @inline
