@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lockstep._jit import as_records
-from lockstep.plain_bytes import plain, together
+from lockstep.plain_bytes import plain, put_together, together
 
 KIND = np.dtype([("a", "i8"), ("b", "i4", (2,))])
 
@@ -34,3 +34,16 @@ def test_what_is_written_as_bytes_is_in_the_records():
     assert to["a"].tolist() == [0, 7, 8]
     numbers = np.arange(3)
     assert plain(numbers) is numbers
+
+
+@pytest.mark.parametrize("wrap", [lambda array: array, as_records], ids=["plain", "records"])
+def test_records_are_put_into_a_part_of_others(wrap):
+    to = wrap(_records(9, 9, 9, 9, 9))
+    put_together([_records(1, 2), _records(), _records(3, 4, 5)[::2][:1]], to[1:4])
+    assert to["a"].tolist() == [9, 1, 2, 3, 9] and to["b"][3].tolist() == [3, 3]
+
+
+def test_numbers_of_another_kind_become_those_of_the_target():
+    to = np.zeros(4, np.int64)
+    put_together([np.array([1, 2], np.int32), np.array([-3]), np.array([4.0])], to)
+    assert to.tolist() == [1, 2, -3, 4]

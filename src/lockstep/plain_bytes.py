@@ -18,3 +18,14 @@ def together(parts: Sequence[np.ndarray], kind: np.dtype) -> np.ndarray:
     if len(parts) == 1:
         return parts[0]
     return np.concatenate([plain(part) for part in parts]).view(kind)
+
+
+def put_together(parts: Sequence[np.ndarray], target: np.ndarray) -> None:
+    """Copy arrays, of the kind of a target that they fill, into it one after the other.
+
+    As NumPy joins them, each of many small arrays takes ten times as long.
+    """
+    kind = target.dtype
+    told = b"".join([(p if p.dtype == kind else p.astype(kind)).tobytes() for p in parts])
+    raw = plain(target)
+    raw[...] = np.frombuffer(told, raw.dtype)

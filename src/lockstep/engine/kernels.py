@@ -296,12 +296,12 @@ class KernelTable:
     def _batch(self, run: Running, most: int, asked: Callable[[], bool]) -> dict[int, Cta]:
         """Read CTAs that can be copied together, by linear id; fewer if there are no more."""
         batch: dict[int, Cta] = {}
-        records = 0
+        records, warps = 0, run.kernel.warps
         while len(batch) < most and records < BATCH_RECORDS and not asked():
             cta = self._next(run)
             if cta is None:
                 break
-            batch[self._number(run, cta)] = cta
+            batch[self._number(run, cta, warps)] = cta
             records += len(cta.runs) + len(cta.pool)
         return batch
 
@@ -343,14 +343,14 @@ class KernelTable:
         self.streams.sm.kernels[run.slot].active = 0
         del self.running[run.slot]
 
-    def _number(self, run: Running, cta: Cta) -> int:
-        """The linear id of a CTA that was not read before, and is as large as the kernel's are."""
+    def _number(self, run: Running, cta: Cta, warps: int) -> int:
+        """The linear id of a CTA that was not read before, and has as many warps as expected."""
         x, y, z = cta.index
         number = linear(run.kernel, cta)
-        if len(cta.warps) != run.kernel.warps:
+        if len(cta.warps) != warps:
             raise WorkloadError(
                 f"kernel {run.kernel.id} ({run.kernel.name}), CTA {x},{y},{z}: "
-                f"{len(cta.warps)} warps; expected {run.kernel.warps}"
+                f"{len(cta.warps)} warps; expected {warps}"
             )
         if number in run.seen:
             raise WorkloadError(f"kernel {run.kernel.id}: CTA {x},{y},{z} appears twice")

@@ -10,6 +10,7 @@ import numpy as np
 from lockstep._jit import Context
 from lockstep.model.core.state import Sm
 from lockstep.model.dispatch.state import PENDING, Dispatcher
+from lockstep.plain_bytes import put_together
 from lockstep.workload import Cta
 
 ARENAS = ("warp_streams", "runs", "addresses", "pool")
@@ -77,7 +78,7 @@ class Streams:
             self._make_room(k, length)
         start = self._used[k]
         end = self._used[k] = start + length
-        np.concatenate(parts, out=self._arenas[k][start:end])
+        put_together(parts, self._arenas[k][start:end])
         places[:, START] = start + np.cumsum(lengths) - lengths
 
     def _keep(self, keys: list[tuple[int, int]], places: np.ndarray) -> None:

@@ -38,8 +38,12 @@ class BlockReader:
         self._parser = Parser(state, **statics.arrays(), **parser.output(header.warps))
         self._output = _plain(self._parser)
         self._buffer = np.zeros(0, np.uint8)
-        self._advance = bound(advance, self._buffer, self._parser)
+        self.bind()
         self._begin_block()
+
+    def bind(self) -> None:
+        """Be ready to parse, with the arrays that there are now."""
+        self._advance = bound(advance, self._buffer, self._parser)
 
     @property
     def blocks_seen(self) -> int:
@@ -55,11 +59,15 @@ class BlockReader:
         raise InputError(self.path, self.where(), message)
 
     def feed(self, buffer: np.ndarray, position: int, end: int) -> int:
-        """Begin a stretch of text in ``buffer``: whole lines, so a newline ends it."""
-        self._buffer = buffer
-        self._advance = bound(advance, buffer, self._parser)
-        self._row["position"], self._row["end"] = position, end
+        """Parse a stretch of text in ``buffer``: whole lines, so a newline ends it."""
+        self.begin(buffer, position, end)
         return self.advance()
+
+    def begin(self, buffer: np.ndarray, position: int, end: int) -> None:
+        """Be in front of a stretch of text."""
+        self._buffer = buffer
+        self.bind()
+        self._row["position"], self._row["end"] = position, end
 
     def advance(self) -> int:
         """Parse up to the end of a block (BLOCK_DONE) or of the text (MORE)."""
@@ -74,7 +82,6 @@ class BlockReader:
                 self._grow()
             else:
                 self._learn(outcome)
-            self._advance = bound(advance, self._buffer, self._parser)
 
     def open_block(self, x: int, y: int, z: int) -> None:
         """Begin a block whose text has no sections."""
@@ -95,9 +102,7 @@ class BlockReader:
         """The block that is complete now; the reader is ready for the next."""
         row, (runs, addresses, pool, warps) = self._row, self._output
         x, y, z, _ = row["place"].tolist()
-        if not self._seen.add(x, y, z):
-            row["line"] -= 1  # back to the block's last line
-            self.fail(f"thread block {x},{y},{z} is given twice")
+        self.note(x, y, z, int(row["line"]) - 1)
         block = Cta(
             (x, y, z),
             warps.copy(),
@@ -107,6 +112,12 @@ class BlockReader:
         )
         self._begin_block()
         return block
+
+    def note(self, x: int, y: int, z: int, line: int) -> None:
+        """A block is complete, with a line as its last one; it must be the first of its place."""
+        if not self._seen.add(x, y, z):
+            self._row["line"] = line
+            self.fail(f"thread block {x},{y},{z} is given twice")
 
     def require_all(self) -> None:
         """The text is at its end: every block of the grid must have been in it."""
@@ -137,6 +148,7 @@ class BlockReader:
         if self._generation != self._statics.generation:
             self._generation = self._statics.generation
             self._parser = self._parser._replace(**self._statics.arrays())
+            self.bind()
 
     def _grow(self) -> None:
         """Double the output arrays that are nearly full."""
@@ -149,6 +161,7 @@ class BlockReader:
                 grown[name] = np.concatenate((array, np.zeros_like(array))).view(type(array))
         self._parser = self._parser._replace(**grown)
         self._output = _plain(self._parser)
+        self.bind()
 
 
 def _plain(p: Parser) -> tuple[np.ndarray, ...]:

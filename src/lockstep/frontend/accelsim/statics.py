@@ -20,6 +20,7 @@ from lockstep.isa.instruction import MAX_DESTINATIONS, MAX_SOURCES
 from lockstep.workload import Code
 
 MOST_STATICS = 1 << 18  # 4 MiB of code; the largest kernels known have 1 MiB
+FEW_STATICS = 512  # for which there is room at first: as many as most kernels have
 MOST_VARIANTS = 1024  # of one head; an instruction has one immediate, but bulk copies differ
 BULK_OPCODES = frozenset(
     ("UTMALDG", "UTMASTG", "UTMAPF", "UTMAREDG", "UBLKCP", "UBLKPF", "UBLKRED")
@@ -51,11 +52,11 @@ class Statics:
         self._text_size = 0
         self._lock = threading.Lock()  # two passes over a kernel may run at once
         self.generation = 0  # counts how often the arrays were replaced
-        self.heads = np.zeros(64, HEAD)
+        self.heads = np.zeros(FEW_STATICS, HEAD)
         self.heads["pc"][0] = -1
-        self.variants = np.zeros(64, VARIANT)
-        self.text = np.zeros(2048, np.uint8)
-        self.slots = np.zeros(256, np.int64)
+        self.variants = np.zeros(FEW_STATICS, VARIANT)
+        self.text = np.zeros(FEW_STATICS * 32, np.uint8)
+        self.slots = np.zeros(FEW_STATICS * 4, np.int64)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What the jitted reader looks things up in, as of this generation."""

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
+from lockstep._jit import bound
 from lockstep.errors import InputError
+from lockstep.frontend.accelsim import collecting
 from lockstep.frontend.accelsim.blocks import BlockReader
 from lockstep.frontend.accelsim.header import MOST_BYTES, Header, parse_header
 from lockstep.frontend.accelsim.parser import BLOCK_DONE
@@ -29,15 +31,67 @@ def read_header(path: Path) -> Header:
 
 def read_blocks(path: Path, header: Header, statics: Statics) -> Iterator[Cta]:
     """Serve the blocks in file order."""
-    reader = BlockReader(path, header, statics)
+    reader = TextReader(path, header, statics)
     with TextSource(path) as source:
         skip_header(source, header.bytes)
-        for buffer, start, end in stretches(source.read_into, reader.fail):
-            outcome = reader.feed(buffer, start, end)
-            while outcome == BLOCK_DONE:
-                yield reader.take()
-                outcome = reader.advance()
+        for stretch in stretches(source.read_into, reader.fail):
+            yield from reader.blocks(*stretch)
     reader.require_all()
+
+
+class TextReader(BlockReader):
+    """A block reader for text with sections, which says where blocks end."""
+
+    def __init__(self, path: Path, header: Header, statics: Statics):
+        self._collection = to = collecting.build(header.warps)
+        self._used = to.used.view(np.ndarray)[0]  # attributes of records are slower than items
+        arrays = to.blocks, to.warps, to.runs, to.addresses, to.pool
+        self._collected = [array.view(np.ndarray) for array in arrays]
+        super().__init__(path, header, statics)
+
+    def bind(self) -> None:
+        """Be ready to parse, with the arrays that there are now."""
+        self._advance = bound(collecting.collect, self._buffer, self._parser, self._collection)
+
+    def blocks(self, buffer: np.ndarray, position: int, end: int) -> Iterator[Cta]:
+        """The blocks that end in a stretch of text, as of ``feed``.
+
+        What is wrong with the text is raised behind the blocks before it.
+        """
+        self.begin(buffer, position, end)
+        outcome = BLOCK_DONE
+        while outcome == BLOCK_DONE:
+            try:
+                outcome = self.advance()
+            except BaseException:
+                yield from self._take_all()
+                raise
+            yield from self._take_all()
+            if outcome == BLOCK_DONE:
+                yield self.take()
+
+    def _take_all(self) -> Iterator[Cta]:
+        """The blocks in the collection, which is empty then; they share their memory."""
+        used, (blocks, *arrays) = self._used, self._collected
+        count, ends = int(used["blocks"]), [used[name] for name in ("runs", "addresses", "pool")]
+        if not count:
+            return
+        rows = blocks[:count].tolist()
+        warps = arrays[0][:count].copy()
+        runs, addresses, pool = (a[:end].copy() for a, end in zip(arrays[1:], ends))
+        for name in collecting.USED.names or ():
+            used[name] = 0
+        run = address = value = 0
+        for own, (x, y, z, line, runs_end, addresses_end, pool_end) in zip(warps, rows):
+            self.note(x, y, z, line)
+            yield Cta(
+                (x, y, z),
+                own,
+                runs[run:runs_end],
+                addresses[address:addresses_end],
+                pool[value:pool_end],
+            )
+            run, address, value = runs_end, addresses_end, pool_end
 
 
 def stretches(
