@@ -245,9 +245,12 @@ def build(
     slices, entries = _slices(count, spec[0], ahead, l2.side_reads == "near")
     replacing = "user" if user["victim"] else l2.replacement
     lines = tags.build(count, l2.sets, l2.ways, replacing)
-    window = l2.prefetch_window
-    tables = table.build(count if ahead else 1, l2.prefetch_degree, l2.prefetch_distance, window)
-    last_line = prefetching.MOST_ADDRESS // (l2.line_bytes * count)
+    prefetch = prefetching.absent()
+    if ahead:
+        window = l2.prefetch_window
+        tables = table.build(count, l2.prefetch_degree, l2.prefetch_distance, window)
+        last_line = prefetching.MOST_ADDRESS // (l2.line_bytes * count)
+        prefetch = prefetching.build(lines, last_line, tables)
     unit_bytes = int(spec[0].unit_lines.value) * l2.line_bytes
     counters = records(partitions, PARTITION_COUNTERS)
     below = max(0, hit_cycles + miss_cycles - dram_build.idle_latency(gpu))
@@ -261,7 +264,7 @@ def build(
             slices,
             entries,
             records(count * FIRSTS if spec[0].neighbours > 1 else 1, FIRST),
-            prefetching.build(ahead, lines, last_line, tables),
+            prefetch,
             dram_build.build(gpu, slices, counters, below, user["pick"], log, ahead),
             gate or modules.build_gates(gpu, modules.build_links(gpu))[1],
             policies,

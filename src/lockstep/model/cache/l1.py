@@ -132,7 +132,10 @@ def build(
     ways = max(1, spec.bytes // (spec.sets * spec.line_bytes))
     policy = "user" if policies.replaces else spec.replacement
     tags = cache_tags.build(caches, spec.sets, ways, policy)
-    tables = table.build(caches if ahead else 1, spec.prefetch_degree, spec.prefetch_distance)
+    prefetch = prefetching.absent()
+    if ahead:
+        tables = table.build(caches, spec.prefetch_degree, spec.prefetch_distance)
+        prefetch = prefetching.build(tags, prefetching.MOST_ADDRESS // spec.line_bytes, tables)
     state = records(caches, CACHE)
     state["free_ahead"] = spec.mshr_entries
     nodes = min(spec.mshr_entries * spec.mshr_merges, owner.waiters)
@@ -148,7 +151,7 @@ def build(
         records((caches, spec.miss_queue), miss_queue.MISS),
         records((caches, int(retries)), miss_queue.MISS),
         records((caches, max(1, spec.waiting)), l1_waiting.WAIT),
-        prefetching.build(ahead, tags, prefetching.MOST_ADDRESS // spec.line_bytes, tables),
+        prefetch,
         records(caches, miss_queue.MISS),
         policies.victim,
         policies.prefetcher,

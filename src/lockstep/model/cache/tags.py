@@ -23,7 +23,7 @@ import numpy as np
 
 from lockstep._jit import Context, Records, inline, jit
 from lockstep.gpus.choices import Replacement, numbered
-from lockstep.model.records import records, words, zeros
+from lockstep.model.records import nothing, records, words, zeros
 
 NO_LINE = 1 << 62  # no address has that line: they have 64 signed bits
 WAY_BITS = 21  # low bits of a key hold the way, the others the time
@@ -99,11 +99,24 @@ def build(
         state,
         zeros((rows, ways)),
         zeros((rows, ways)),
-        zeros(rows if replacement == "nru" else 1),
+        zeros(rows) if replacement == "nru" else _no_epochs(),
         records(rows * ways, held),  # set by insert: untouched memory costs nothing
-        records(rows * ways if replacement == "user" else 1, HISTORY),
-        records(caches * ways if replacement == "user" else 1, WAY),
+        *(
+            (records(rows * ways, HISTORY), records(caches * ways, WAY))
+            if replacement == "user"
+            else _no_history()
+        ),
     )
+
+
+@nothing
+def _no_epochs() -> np.ndarray:
+    return zeros(1)
+
+
+@nothing
+def _no_history() -> tuple[Records, Records]:
+    return records(1, HISTORY), records(1, WAY)
 
 
 @inline

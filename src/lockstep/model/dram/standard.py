@@ -14,6 +14,7 @@ from enum import IntEnum
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from lockstep.errors import SpecError, suggestion
 from lockstep.gpus.memory import Dram
@@ -80,8 +81,8 @@ def _read(path: Path) -> dict:
 
 
 def resolve(dram: Dram) -> DramTiming:
-    """The constraints that a GPU's DRAM obeys, in command clocks."""
-    return _resolve(msgspec.json.encode(dram))
+    """The constraints that a GPU's DRAM obeys, in command clocks; all its channels the same."""
+    return _resolve(msgspec.json.encode(replace(dram, channels=1)))
 
 
 @functools.cache

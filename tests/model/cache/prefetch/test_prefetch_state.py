@@ -9,8 +9,8 @@ pytestmark = pytest.mark.plain
 LAST = 1000
 
 
-def make(on=True):
-    return state.build(on, tags.build(2, 4, 3, "lru"), LAST, table.build(2, 1, 1))
+def make():
+    return state.build(tags.build(2, 4, 3, "lru"), LAST, table.build(2, 1, 1))
 
 
 def push(prefetch, *lines, cache=1, n=None):
@@ -64,6 +64,6 @@ def test_a_mark_counts_once():
 
 
 def test_without_a_prefetcher_nobody_looks_at_what_is_there():
-    prefetch = make(on=False)
+    prefetch = state.absent()
     assert prefetch.marks.shape == (1, 1) and len(prefetch.tables) == 1
     assert state.leave(prefetch, 7, 2) == 0

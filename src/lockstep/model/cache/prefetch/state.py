@@ -9,7 +9,7 @@ import numpy as np
 from lockstep._jit import Context, Records, inline
 from lockstep.model.cache.prefetch import table
 from lockstep.model.cache.tags import Tags
-from lockstep.model.records import records, words, zeros
+from lockstep.model.records import nothing, records, words, zeros
 
 ROOM = 32  # lines in the queue: a guess
 MOST_ADDRESS = (1 << 62) - 1  # that may be asked for: addresses have 64 signed bits
@@ -35,25 +35,29 @@ class Prefetcher(Context):
     marks: np.ndarray  # uint8, rows of the tags x ways
 
 
-def build(on: bool, tags: Tags, last_line: int, tables: Records) -> Prefetcher:
-    """For caches with these tags: nothing is asked for. ``last_line``: the largest there is.
-
-    If not ``on``, there is one of everything, which nobody looks at.
-    """
+def build(tags: Tags, last_line: int, tables: Records) -> Prefetcher:
+    """For caches with these tags: nothing is asked for. ``last_line``: the largest there is."""
     spec = records(1, SPEC)
-    spec[0] = on, last_line
-    caches, rows, ways = len(tags.caches), *tags.lines.shape
-    if not on:
-        caches, rows, ways = 1, 1, 1
+    spec[0] = 1, last_line
+    return _of(spec, len(tags.caches), tags.lines.shape, tables)
+
+
+@nothing
+def absent() -> Prefetcher:
+    """Of caches that do not prefetch: there is one of everything, which nobody looks at."""
+    return _of(records(1, SPEC), 1, (1, 1), table.build(1, 0, 0))
+
+
+def _of(spec: Records, caches: int, shape: tuple[int, ...], tables: Records) -> Prefetcher:
     queues = records(caches, QUEUE)
     queues["blocked"] = -1
     return Prefetcher(
         spec,
         queues,
         zeros((caches, ROOM)),
-        tables[:caches],
+        tables,
         records((caches, table.MOST), table.OUT),
-        zeros((rows, ways), np.uint8),
+        zeros(shape, np.uint8),
     )
 
 
