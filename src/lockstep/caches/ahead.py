@@ -55,7 +55,7 @@ def build(how: Prefetching, tags: Tags, tables: int, line_bytes: int, l2: bool) 
     """``tables`` prefetchers that have learned nothing, of caches with these tags."""
     on = how.name != "none"
     made = table.build(tables if on else 1, how.degree, how.distance, how.window)
-    given = state.build(on, tags, MOST_ADDRESS // line_bytes, made)
+    given = state.build(tags, MOST_ADDRESS // line_bytes, made) if on else state.absent()
     out = records((tables if on else 1, table.MOST), table.OUT)
     return Ahead(
         given._replace(tables=made, out=out),
