@@ -145,12 +145,15 @@ def windows(speed_up: float, seed: int | None = None) -> Way:
     return way
 
 
-def durations(workload: Workload, gpu: GPU, truth: Runs) -> tuple[Found, float]:
-    """Photon, warp level."""
-    rule = inside.Durations()
-    runs, seconds = simulated(workload, gpu, rule)
-    projections = (inside.project_durations(run, rule.lasting.get(run.id)) for run in runs)
-    return {"Photon, durations of CTAs": outcomes(projections)}, seconds
+def durations(name: str, places: str, *levels: str) -> Way:
+    """Photon, with one level or both, and CTAs that keep their places for so long."""
+
+    def way(workload: Workload, gpu: GPU, truth: Runs) -> tuple[Found, float]:
+        rule = inside.Durations(levels=levels or inside.LEVELS, places=places)
+        runs, seconds = simulated(workload, gpu, rule)
+        return {f"Photon, {name}": outcomes(map(rule.projection, runs))}, seconds
+
+    return way
 
 
 def epochs(workload: Workload, gpu: GPU, truth: Runs) -> tuple[Found, float]:
@@ -167,7 +170,10 @@ def epochs(workload: Workload, gpu: GPU, truth: Runs) -> tuple[Found, float]:
 
 DEFAULT = "CTA windows, 4x"
 WAYS: tuple[Way, ...] = (
-    pkp("gpu"), pkp("mean"), durations, epochs, *(windows(each) for each in SPEED_UPS),
+    pkp("gpu"), pkp("mean"),
+    durations("warps", "warps", "warps"), durations("blocks", "warps", "blocks"),
+    durations("warps, blocks", "warps"), durations("warps, blocks, places of CTAs", "ctas"),
+    epochs, *(windows(each) for each in SPEED_UPS),
 )  # fmt: skip
 
 

@@ -115,7 +115,7 @@ def test_what_sms_tell_the_scheduler_is_there(pair):
     machines, owners = pair()
     told, there = (m.sm.control for m in machines)
     told.n_ended[FIRST], told.n_arrived[FIRST] = [2, 0], [0, 1]
-    told.ended[0, 0], told.ended[0, 1] = (1, 2, 3, 4, 5), (6, -1, 8, 9, 0)
+    told.ended[0, 0], told.ended[0, 1] = (1, 2, 3, 4, 5, 6), (6, -1, 8, 9, 0, 0)
     told.arrived[2, 0] = (1, 2, 3, 4, 5, 6, -1)
     there.n_ended[:], there.n_arrived[:] = 9, 9
     send(machines, owners)

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from lockstep.builder import KernelBuilder, program
@@ -99,7 +100,66 @@ def test_a_rule_sees_a_wave_what_began_and_when_ctas_ended(small, mixed):
         assert seen.wave == 4 * 2 and (seen.skipped, seen.skipped_instructions) == (0, 0)
         assert seen.ctas_done <= seen.begun <= min(60, seen.ctas_done + 8)
         assert seen.begun >= (events["start"] < cycle).sum() - 8
-    assert sorted(rule.seen[-1][2].ended) == sorted(zip(events["start"], events["end"]))
+    ended = rule.seen[-1][2].ended
+    assert sorted(each[:2] for each in ended) == sorted(zip(events["start"], events["end"]))
+
+
+def shortfall(gpu, warps, first, others):
+    """How much less than their CTAs the warps of a kernel last, all together; the same in all CTAs.
+
+    The first warp runs so many additions, and so do the others.
+    """
+    k = KernelBuilder("uneven", grid=4, block=32 * warps)
+    with k.loop(lambda site: np.where(site.warp == 0, first, others)):
+        k("IADD3 R4, R5, R6, R7", stall=1)
+    k("EXIT", stall=1)
+    rule = Watcher()
+    run(k.workload(), gpu, stop=rule, stop_interval=1)
+    (found,) = {warps * (end - start) - lasted for start, end, lasted in rule.seen[-1][2].ended}
+    return found
+
+
+def test_a_rule_sees_how_long_warps_lasted(small):
+    """A CTA ends the cycle after its last warp; an addition takes two cycles of a warp."""
+    gpu = small()
+    assert shortfall(gpu, 1, 4, 4) == 1
+    assert shortfall(gpu, 2, 1, 4) - shortfall(gpu, 2, 4, 4) == 3 * 2
+
+
+class Reader(Watcher):
+    """A rule that keeps what it is told, and wants to see instructions."""
+
+    counts_instructions = True
+
+    def __init__(self, answer=lambda *seen: False):
+        super().__init__(answer)
+        self.read_ctas = []
+
+    def read(self, kernel, ctas, before):
+        mine = [cta for number, cta in self.read_ctas if number == kernel.id]
+        assert before == len(mine)
+        self.read_ctas += [(kernel.id, cta.index) for cta in ctas]
+
+
+@pytest.mark.parametrize("options", [{}, {"threads": 2}, {"ranks": 2}])
+def test_a_rule_is_told_of_all_ctas_and_sees_what_instructions_did(small, mixed, raw, options):
+    gpu = small(sm__count=4)
+    workload = program(mixed("a", grid=90), mixed("b", grid=30))
+    rule = Reader(lambda kernel, cycle, counters: kernel.id == 1 and counters.ctas_done >= 8)
+    asked = run(workload, gpu, stop=rule, stop_interval=90, **options)
+    assert [number for number, _ in rule.read_ctas] == [1] * 90 + [2] * 30
+    assert [index for _, index in rule.read_ctas] == [(n, 0, 0) for n in (*range(90), *range(30))]
+    for kernel, _, counters in rule.seen:
+        issued = counters.instructions["warp_instructions"]
+        if kernel == 1:
+            assert issued.sum() == counters.sm["warp_instructions"]
+            assert (
+                counters.instructions["thread_instructions"].sum()
+                == (counters.sm["thread_instructions"])
+            )
+    assert all(kernel.source is None for kernel in asked.kernels)
+    plain = Watcher(lambda kernel, cycle, counters: kernel.id == 1 and counters.ctas_done >= 8)
+    assert raw(run(workload, gpu, stop=plain, stop_interval=90)) == raw(asked)
 
 
 def only(number, first):

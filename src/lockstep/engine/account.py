@@ -16,7 +16,7 @@ from lockstep.engine.record import (
     thawed_kernels,
     totals,
 )
-from lockstep.engine.stop import KernelCounters
+from lockstep.engine.stop import KernelCounters, counts_instructions
 from lockstep.gpus.spec import GPU
 from lockstep.model.clock import NEVER
 from lockstep.model.core import bind
@@ -30,18 +30,17 @@ _FROZEN = ("finish_order", "events", "next_sample")
 class Account:
     """Keeps the counters as they were at each launch, and what was recorded since."""
 
-    def __init__(
-        self, gpu: GPU, machine: Machine, table: KernelTable, interval: int | None, events: bool
-    ):
-        """``interval``: cycles between samples; ``events``: whether CTAs are listed."""
+    def __init__(self, gpu: GPU, machine: Machine, table: KernelTable, options: dict):
+        """``options``: of a :class:`~lockstep.engine.Session`, what is recorded among them."""
         self._gpu, self._machine, self._table = gpu, machine, table
-        self._interval, self._lists_events = interval, events
+        self._interval, self._lists_events = options["interval"], options["cta_events"]
+        self._source, self._shows = options["source"], counts_instructions(options["stop"])
         self.finished: list[KernelRun] = []
         self.finish_order: list[int] = []  # launch number of each finished kernel
         self.samples: list[np.ndarray] = []
         self.module_samples: list[np.ndarray] = []  # of several modules, as many
         self.events: list[tuple[int, int, int, int, int]] = []
-        self.next_sample = interval or NEVER
+        self.next_sample = self._interval or NEVER
         self._drained: list[tuple[int, int]] = []  # of kernels stopped: cycles until all CTAs ended
         self._baselines: dict[int, tuple[np.ndarray, ...]] = {}
 
@@ -65,6 +64,7 @@ class Account:
             ended=run.ended,
             sm=totals(sm),
             partition=totals(partition),
+            instructions=self._of_instructions(run) if self._shows else None,
         )
 
     def retire(self, run: Running, cta: int, s: int, start: int, end: int) -> None:
@@ -121,11 +121,12 @@ class Account:
 
     def _by_instruction(self, run: Running) -> InstructionCounts | None:
         """What the instructions of a kernel did, if that was asked for."""
-        sm = self._machine.sm
-        if not sm.spec[0].attributes:
-            return None
-        first = int(sm.kernels[run.slot].code)
-        return counts_of(run.kernel.code, self._machine.by_instruction(first, run.bound))
+        return counts_of(run.kernel.code, self._of_instructions(run)) if self._source else None
+
+    def _of_instructions(self, run: Running) -> np.ndarray:
+        """Counters of each static instruction of a kernel, ATTRIBUTED."""
+        first = int(self._machine.sm.kernels[run.slot].code)
+        return self._machine.by_instruction(first, run.bound)
 
     def drain(self, run: Running) -> None:
         """The last CTA of a kernel that was stopped has ended."""

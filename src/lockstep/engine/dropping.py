@@ -20,7 +20,7 @@ def stop(table: KernelTable, run: Running, now: int, reason: str) -> int:
     run.clusters.clear()
     run.exhausted, run.stopped, run.stopped_at = True, reason, now
     grid.ctas, grid.more = taken, 0
-    if run.kernel.executes:
+    if run.kernel.executes or table.tells:
         table.read_rest(run)
     return expected - taken
 

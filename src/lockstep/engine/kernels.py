@@ -1,7 +1,7 @@
 """Kernel slots: binding a kernel to the machine, feeding it with CTAs, and its end."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
@@ -30,6 +30,7 @@ CONSTANTS = 1 << 60  # where those of the first launch begin: above the addresse
 _NOT_KEPT = "no checkpoint while kernel {0.id} ({0.title}) runs: it is executed at issue"
 BATCH_RECORDS = 1 << 16  # runs and addresses of CTAs that are copied together
 TRANSLATIONS = 16  # of code that are kept: programs launch the same few kernels again and again
+Read = Callable[[Kernel, Sequence[Cta], int], None]  # as of ``stop.ReadingRule``
 
 
 @dataclass
@@ -45,7 +46,8 @@ class Running:
     ready: int  # the first cycle at which its CTAs may be dispatched
     first_cta: int = 0  # those before it do not run
     left_out: list[LeftOut] = field(default_factory=list)  # by a rule
-    ended: list[tuple[int, int]] = field(default_factory=list)  # CTAs; kept for a rule alone
+    ended: list[tuple[int, int, int]] = field(default_factory=list)  # CTAs; kept for a rule alone
+    told: int = 0  # CTAs that a rule was told of
     seen: set[int] = field(default_factory=set)  # linear ids of the CTAs read so far
     done: int = 0
     end: int = 0
@@ -97,8 +99,10 @@ _FROZEN = (
 class KernelTable:
     """All slots of the machine, and the code arena."""
 
-    def __init__(self, streams: Streams, gpu: GPU):
+    def __init__(self, streams: Streams, gpu: GPU, read: Read | None = None):
+        """``read``: is told of CTAs, see :class:`~lockstep.engine.stop.ReadingRule`."""
         self.streams, self.dispatcher, self.gpu = streams, streams.dispatcher, gpu
+        self._tell = read
         self.running: dict[int, Running] = {}
         self.read_seconds = 0.0
         self._names: dict[str, int] = {}
@@ -106,6 +110,11 @@ class KernelTable:
         self._launched = 0
         self._readings = Readings()
         self._translate = lru_cache(TRANSLATIONS)(partial(_translate, gpu))
+
+    @property
+    def tells(self) -> bool:
+        """Whether somebody is told of all CTAs."""
+        return self._tell is not None
 
     def freeze(self) -> dict:
         """Where reading and running stand, while :meth:`unkept` has nothing against it."""
@@ -287,6 +296,7 @@ class KernelTable:
                 batch = self._batch(run, free + 1 if cluster == 1 else 1, asked)
             finally:
                 self.read_seconds += working_seconds() - begin
+            self._told(run, list(batch.values()))
             self._add(run, batch)
         grid = self.dispatcher.grids[run.slot]
         grid.more = not run.exhausted
@@ -322,11 +332,17 @@ class KernelTable:
         """Read the CTAs of a kernel that will not run: others see what they do."""
         begin = working_seconds()
         try:
-            for _ in run.ctas:
-                pass
+            for cta in run.ctas:
+                self._told(run, [cta])
         except EndOfKernel:  # who ended it knows
             pass
         self.read_seconds += working_seconds() - begin
+
+    def _told(self, run: Running, ctas: list[Cta]) -> None:
+        """Tell a rule of CTAs that were read."""
+        if self._tell is not None and ctas and run.source is None:
+            self._tell(run.kernel, ctas, run.told)
+            run.told += len(ctas)
 
     def retire(self, slot: int, number: int, end: int) -> None:
         """A CTA of a slot finished."""

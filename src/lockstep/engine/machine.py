@@ -222,8 +222,11 @@ class Machine:
         """The next cycle from ``end`` on at which a waiting CTA may be dispatched, or NEVER."""
         return dispatcher.next_dispatch(self.dispatcher, end)
 
-    def take_retired(self) -> list[tuple[int, int, int, int, int]]:
-        """(kernel slot, CTA, SM, start, end) of CTAs that have ended since the last call."""
+    def take_retired(self) -> list[tuple[int, int, int, int, int, int]]:
+        """(kernel slot, CTA, SM, start, end, lasted) of CTAs that have ended since the last call.
+
+        ``lasted``: cycles of their warps, all together.
+        """
         state = self.dispatcher.state[0]
         retired = self.dispatcher.retired[: state.retired].view(np.ndarray).tolist()
         state.retired = 0

@@ -167,8 +167,8 @@ def _put_told(packet: np.ndarray, n: int, control: Control, owners: np.ndarray, 
         for k in range(control.n_ended[s]):
             note = control.ended[s, k]
             packet[n], packet[n + 1], packet[n + 2] = note.kernel, note.cta, note.start
-            packet[n + 3], packet[n + 4] = note.end, note.left
-            n += 5
+            packet[n + 3], packet[n + 4], packet[n + 5] = note.end, note.left, note.lasted
+            n += 6
         packet[n] = control.n_arrived[s]
         n += 1
         for k in range(control.n_arrived[s]):
@@ -192,8 +192,8 @@ def _get_told(packet: np.ndarray, n: int, control: Control, owners: np.ndarray, 
         for k in range(control.n_ended[s]):
             note = control.ended[s, k]
             note.kernel, note.cta, note.start = packet[n], packet[n + 1], packet[n + 2]
-            note.end, note.left = packet[n + 3], packet[n + 4]
-            n += 5
+            note.end, note.left, note.lasted = packet[n + 3], packet[n + 4], packet[n + 5]
+            n += 6
         control.n_arrived[s] = packet[n]
         n += 1
         for k in range(control.n_arrived[s]):

@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 from lockstep.engine.checkpoint import Keep
 from lockstep.engine.machine import Machine
 from lockstep.engine.simulation import Progress, Simulation
-from lockstep.engine.stop import Answer, StopRule
+from lockstep.engine.stop import Answer, StopRule, counts_instructions, reader
 from lockstep.engine.transport import RankLost, Transport, in_memory
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.gpus.spec import GPU
@@ -60,8 +60,9 @@ class Ranks:
         rules = [rule] if rule is None or here == 1 else _asked_once(rule, here)
         for k, transport in enumerate(self._transports):
             through = transport if transport.size > 1 else None
+            source = options["source"] or counts_instructions(rule)
             machine = Machine(
-                gpu, threads, options["policies"], through, options["source"], options["outside"]
+                gpu, threads, options["policies"], through, source, options["outside"]
             )
             first = transport.rank == 0
             mine = options | {
@@ -254,11 +255,35 @@ class _Ctas:
             return error
 
 
+class _Asked:
+    """A rule for one of several ranks: all see the same, and the first one asks for all."""
+
+    def __init__(self, rule: StopRule, k: int, answers: _Once[Answer]):
+        self._rule, self._k, self._answers = rule, k, answers
+        self.counts_instructions = counts_instructions(rule)
+
+    def __call__(self, *question: Any) -> Answer:
+        """As the rule has it."""
+        return self._answers.take(self._k, lambda: self._rule(*question))
+
+
+class _Told(_Asked):
+    """A rule that is told of CTAs: the first rank that reads them tells it."""
+
+    def __init__(self, rule: StopRule, k: int, answers: _Once[Answer], readings: _Once[None]):
+        super().__init__(rule, k, answers)
+        self._read, self._readings = reader(rule), readings
+
+    def read(self, *what: Any) -> None:
+        """Tell the rule."""
+        assert self._read is not None, "it is told of CTAs"
+        read = self._read
+        self._readings.take(self._k, lambda: read(*what))
+
+
 def _asked_once(rule: StopRule, ranks: int) -> list[StopRule]:
-    """The rule for each rank: all see the same, and the first one that asks does so for all."""
-    once: _Once[Answer] = _Once(ranks)
-
-    def of(k: int) -> StopRule:
-        return lambda *question: once.take(k, lambda: rule(*question))
-
-    return [of(k) for k in range(ranks)]
+    answers: _Once[Answer] = _Once(ranks)
+    if reader(rule) is None:
+        return [_Asked(rule, k, answers) for k in range(ranks)]
+    readings: _Once[None] = _Once(ranks)
+    return [_Told(rule, k, answers, readings) for k in range(ranks)]

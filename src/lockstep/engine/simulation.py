@@ -19,7 +19,7 @@ from lockstep.engine.kernels import KernelTable, Running
 from lockstep.engine.machine import Machine
 from lockstep.engine.preparation import Preparation, apply, warm, warm_set
 from lockstep.engine.record import RankWork
-from lockstep.engine.stop import Rules, RunLimits, Skip, check_parts
+from lockstep.engine.stop import Ended, Rules, RunLimits, Skip, check_parts, reader
 from lockstep.engine.streams import ARENAS, Streams
 from lockstep.engine.watchdog import Watchdog
 from lockstep.gpus.spec import GPU
@@ -43,8 +43,8 @@ class Simulation:
     def __init__(self, gpu: GPU, machine: Machine, options: dict):
         self.gpu, self.machine, self.options = gpu, machine, options
         self.streams = Streams(machine.sm, machine.dispatcher)
-        self.table = KernelTable(self.streams, gpu)
-        self.account = Account(gpu, machine, self.table, options["interval"], options["cta_events"])
+        self.table = KernelTable(self.streams, gpu, reader(options["stop"]))
+        self.account = Account(gpu, machine, self.table, options)
         self.watchdog = Watchdog(gpu, machine, self.table, options["policies"])
         self.now = 0
         self.reached = 0  # the last window ended; until ``now`` nothing can happen by itself
@@ -401,7 +401,7 @@ class Simulation:
     def _collect(self) -> None:
         """Retire the CTAs that have ended, and the kernels of which they were the last."""
         retired = self.machine.take_retired()
-        for slot, cta, s, start, end in retired:
+        for slot, cta, s, start, end, lasted in retired:
             if cta == STORED:
                 self.table.running[slot].reach(end)
                 continue
@@ -410,7 +410,7 @@ class Simulation:
             run = self.table.running[slot]
             self.account.retire(run, cta, s, start, end)
             if self.options["stop"] is not None:
-                run.ended.append((start, end))
+                run.ended.append(Ended(start, end, lasted))
         for running in list(self.table.running.values()) if retired else ():
             running.ask_source()
             if running.stopped:

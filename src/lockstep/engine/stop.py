@@ -10,19 +10,22 @@ counts for the run, not for the kernel.
 
 A rule may also leave CTAs out: those that are dispatched next are read and dropped, what is on the
 SMs runs on, and CTAs behind them follow as if the others had never been.
+
+A rule with a method ``read`` is told of CTAs as they are read, a :class:`ReadingRule`; one whose
+``counts_instructions`` is true sees what each instruction did.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from lockstep.engine.kernels import Running
+from lockstep.engine.kernels import Read, Running
 from lockstep.engine.machine import Machine
 from lockstep.errors import WorkloadError
 from lockstep.model.clock import NEVER
-from lockstep.workload import Kernel
+from lockstep.workload import Cta, Kernel
 
 MOST_WINDOWS = 256  # in a row without a look at progress, limits and Ctrl-C
 STOP_INTERVAL = 1000  # cycles between two questions to a rule, where none is given
@@ -41,9 +44,18 @@ class KernelCounters:
     ctas_done: int  # that have ended
     skipped: int  # that a rule left out
     skipped_instructions: int  # warp instructions of those
-    ended: Sequence[tuple[int, int]]  # start and end of CTAs that have ended; it grows later
+    ended: Sequence[tuple[int, int, int]]  # see :class:`Ended`; it grows later
     sm: np.void  # SM_COUNTERS, summed over the SMs
     partition: np.void  # PARTITION_COUNTERS, summed over the memory partitions
+    instructions: np.ndarray | None = None  # ATTRIBUTED, of each; None: the rule does not ask
+
+
+class Ended(NamedTuple):
+    """A CTA that has ended."""
+
+    start: int
+    end: int
+    lasted: int  # cycles from its start to the end of each of its warps, all together
 
 
 @dataclass(frozen=True)
@@ -68,6 +80,28 @@ class StopRule(Protocol):
         what it has seen, but the answer must follow from that alone.
         """
         ...
+
+
+class ReadingRule(StopRule, Protocol):
+    """A rule that is told of the CTAs of kernels, those that will not run, too."""
+
+    def read(self, kernel: Kernel, ctas: Sequence[Cta], before: int) -> None:
+        """The next CTAs of a launch were read, ``before`` of which others were.
+
+        They come in the order in which they are dispatched, some time before that. When the rule
+        has ended a kernel, the rest of it is read. A kernel that is warmed is read, too.
+        """
+        ...
+
+
+def reader(rule: StopRule | None) -> Read | None:
+    """What a rule wants to be told of CTAs, if it is a :class:`ReadingRule`."""
+    return getattr(rule, "read", None)
+
+
+def counts_instructions(rule: StopRule | None) -> bool:
+    """Whether a rule wants to see what each instruction did."""
+    return getattr(rule, "counts_instructions", False)
 
 
 class Rules:

@@ -18,9 +18,10 @@ LAUNCH = np.dtype(
 """To an SM, which has room: start a CTA of a kernel slot at a cycle. ``warps``, ``runs``,
 ``addresses`` and ``pool``: where its streams begin; ``cluster``: row of its cluster, or -1."""
 
-ENDED = np.dtype(words("kernel", "cta", "start", "end", "left"))
-"""From an SM: a CTA has ended, with ``left`` stores still on their way. ``cta`` = STORED: those of
-all CTAs of the kernel that have ended on this SM are acknowledged."""
+ENDED = np.dtype(words("kernel", "cta", "start", "end", "left", "lasted"))
+"""From an SM: a CTA has ended, with ``left`` stores still on their way; all its warps together
+``lasted`` so many cycles. ``cta`` = STORED: those of all CTAs of the kernel that have ended on this
+SM are acknowledged."""
 STORED = -1
 
 ARRIVED = np.dtype(words("cluster", "rank", "slot", "came", "awaited", "last", "ended"))

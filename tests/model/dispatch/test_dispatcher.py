@@ -218,7 +218,7 @@ def test_a_launch_says_what_where_and_when(idle):
 
 def ended(d, s, cta, left=0, end=200):
     told = d.control
-    told.ended[s, told.n_ended[s]] = (0, cta, 120, end, left)
+    told.ended[s, told.n_ended[s]] = (0, cta, 120, end, left, 0)
     told.n_ended[s] += 1
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from lockstep import simulate
+from lockstep.builder import KernelBuilder
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.sampling.inside import Durations, Lasting, project_durations
 from lockstep.sampling.inside.stability import Mark
@@ -15,20 +16,26 @@ K = SimpleNamespace(id=1, warps=4, cluster_ctas=1)
 
 
 def asked(ended, **options):
-    """The answer of a rule for 64 warps, 16 CTAs, that sees these CTAs."""
-    rule = Durations(warps=64, **options)
-    counters = SimpleNamespace(ended=ended, launched=0)
+    """The answer of a rule for 64 warps, 16 CTAs, that sees these CTAs (start, end, lasted)."""
+    rule = Durations(levels=["warps"], warps=64, **options)
+    counters = SimpleNamespace(ended=ended, launched=0, begun=40, ctas_done=len(ended), ctas=100)
     return rule(K, 10_000, counters), rule
 
 
 def lasting(duration):
-    return [(10 * k, 10 * k + duration(k)) for k in range(32)]
+    return [cta(10 * k, duration(k)) for k in range(32)]
+
+
+def cta(start, *durations):
+    """Of so many warps, 4 if all take as long as one."""
+    each = durations if len(durations) > 1 else 4 * durations
+    return start, start + max(each), sum(each)
 
 
 def test_equal_durations_are_stable_once_the_first_window_has_passed():
     ended = lasting(lambda k: 500)
     answer, rule = asked(ended)
-    assert answer == "CTAs last 500 cycles"
+    assert answer == "warps last 500 cycles"
     assert rule.lasting[1].duration == 500 and rule.lasting[1].ended == 32
     assert asked(ended[:31])[0] is False
 
@@ -45,12 +52,33 @@ def test_the_two_windows_have_the_same_mean(late, stable):
     """The later half takes longer by ``late`` of 50; starts are far apart: the slope is near 1."""
     long = [50] * 16 + [50 - late] * 8 + [50 + late] * 8
     starts = [1000 * k for k in range(32)]
-    answer, _ = asked([(s, s + d) for s, d in zip(starts, long)])
+    answer, rule = asked([cta(s, d) for s, d in zip(starts, long)])
     assert bool(answer) is stable
+    if stable:
+        assert rule.lasting[1].duration == 50 + late, "of the last 512"
 
 
 def test_ctas_that_all_start_together_have_no_slope():
-    assert asked([(0, 500)] * 32)[0] is False
+    assert asked([cta(0, 500)] * 32)[0] is False
+
+
+def test_durations_are_those_of_warps_not_of_ctas():
+    """One warp of four takes as long as its CTA, the others half of it."""
+    ended = [cta(10 * k, 400, 200, 200, 200) for k in range(32)]
+    assert asked(ended, places="warps")[1].lasting[1].duration == 250
+    assert asked(ended)[1].lasting[1].duration == 400, "their CTAs keep their places"
+
+
+def test_the_fit_is_that_of_single_warps():
+    """Against least squares of the starts and ends of all warps, which the rule never sees."""
+    rng = np.random.default_rng(3)
+    for slope in (0.96, 0.98, 1.0, 1.02, 1.04):
+        starts = np.arange(0, 32_000, 1000)
+        ends = 9000 + slope * starts[:, None] + rng.integers(-300, 300, (32, 4))
+        ended = [(s, int(e.max()), int((e - s).sum())) for s, e in zip(starts.tolist(), ends)]
+        x, y = np.repeat(starts[16:], 4), ends[16:].ravel()
+        exact = np.polyfit(x, y, 1)[0]
+        assert bool(asked(ended, tolerance=0.03)[0]) == (abs(exact - 1) <= 0.03), exact
 
 
 def naive_end(places, left, duration):
@@ -72,33 +100,71 @@ def test_the_last_end_is_that_of_places_taken_in_turn(seed):
     here = int(rng.integers(1, wave + 1))
     ends = sorted(int(n) for n in rng.integers(800, 1000, done))
     counters = SimpleNamespace(
-        started=0, ended=[(0, end) for end in ends] + [(5, 99)], begun=done + here,
+        started=0, ended=[(0, end, 0) for end in ends] + [(5, 99, 0)], begun=done + here,
         ctas_done=done, ctas=done + here + left, wave=wave,
     )  # fmt: skip
-    found = Lasting(Mark(1000, counters), duration, done).last_end()
+    found = Lasting(Mark(1000, counters), "warps", duration, done).last_end()
     places = [max(end + duration, 1000) for end in ends[-here:]]
     if left:
         places += [1000] * (wave - here)
     assert found == pytest.approx(naive_end(places, left, duration))
 
 
-def test_a_steady_launch_is_projected_near_its_end(small, steady):
-    gpu, rule = small(sm__ctas=4), Durations(warps=256)
+def test_ctas_that_are_left_take_what_their_own_blocks_take():
+    """Two places, 1,100 and 1,200: from there to 1,150 and 1,450, and to 1,210 and 1,220."""
+    counters = SimpleNamespace(
+        started=0, ended=[(0, 900, 0), (0, 950, 0)], begun=4, ctas_done=2, ctas=8, wave=2
+    )
+    streams = SimpleNamespace(durations=[200, 250, 50, 300, 10, 10])
+    found = Lasting(Mark(1000, counters), "blocks", 7, 2, streams)
+    assert found.last_end() == 1450
+
+
+@pytest.mark.parametrize("level", ["warps", "blocks"])
+def test_a_steady_launch_is_projected_near_its_end(small, steady, level):
+    gpu, rule = small(sm__ctas=4), Durations(levels=[level], warps=256, executions=1024, slope=0.1)
     workload = steady(grid=1280).workload()
     (whole,) = simulate(workload, gpu).run.kernels
     (part,) = simulate(workload, gpu, stop=rule, stop_interval=rule.bin).run.kernels
-    assert part.stopped.startswith("CTAs last") and part.cycles < whole.cycles / 2
-    p = project_durations(part, rule.lasting[part.id])
-    assert p.method == "durations" and p.cycles == pytest.approx(whole.cycles, rel=0.1)
+    assert part.stopped and part.cycles < whole.cycles / 2
+    p = rule.projection(part)
+    assert p.method == level and p.cycles == pytest.approx(whole.cycles, rel=0.1)
     assert p.estimated["ctas"] == 1280
+    assert p.estimated["warp_instructions"] == pytest.approx(whole.warp_instructions)
     sectors = int(whole.partition["l2_read_sectors"].sum())
     assert p.estimated["l2_read_sectors"] == pytest.approx(sectors, rel=0.1)
-    assert project_durations(whole, None).cycles == whole.cycles
+    assert rule.projection(whole).cycles == whole.cycles
+
+
+def test_warps_of_several_types_are_predicted_by_their_blocks(small):
+    """Every second CTA has twice the work: no type is dominant, and all blocks are steady."""
+    gpu = small(sm__ctas=4)
+    k = KernelBuilder("two", grid=1280, block=128)
+    with k.loop(lambda site: np.full(32, 4 if site.cta % 2 else 8)):
+        for _ in range(40):
+            k("FFMA R8, R6, R5, R8")
+    k("EXIT")
+    options = {"warps": 256, "executions": 1024, "slope": 0.1}
+    warps = Durations(levels=["warps"], **options)
+    assert (
+        not simulate(k.workload(), gpu, stop=warps, stop_interval=warps.bin).run.kernels[0].stopped
+    )
+    rule = Durations(**options)
+    part = simulate(k.workload(), gpu, stop=rule, stop_interval=rule.bin).run.kernels[0]
+    whole = simulate(k.workload(), gpu).run.kernels[0]
+    assert rule.lasting[part.id].level == "blocks" and part.cycles < whole.cycles / 2
+    p = rule.projection(part)
+    assert p.cycles == pytest.approx(whole.cycles, rel=0.1)
+    assert p.estimated["warp_instructions"] == pytest.approx(whole.warp_instructions)
 
 
 def test_what_cannot_be_is_refused(small, steady):
-    for options in ({"warps": 3}, {"tolerance": 0}, {"bin": 0}):
-        with pytest.raises(LockstepError, match="expected at least"):
+    for options in (
+        {"warps": 3}, {"tolerance": 0}, {"bin": 0}, {"executions": 3}, {"slope": 0},
+        {"levels": []}, {"levels": ["ctas"]}, {"places": "blocks"}, {"dominant": 2},
+        {"coverage": 0},
+    ):  # fmt: skip
+        with pytest.raises(LockstepError, match="expected"):
             Durations(**options)
     stop = lambda *seen: True  # noqa: E731
     (part,) = simulate(steady(grid=64).workload(), small(), stop=stop).run.kernels

@@ -34,7 +34,7 @@ def end_warp(c, s, w, now):
     leave_order(c, s, w)
     account_residency(c, s, now)
     c.sms[s].resident_warps -= 1
-    finish(c.ctas[s, warp.cta])
+    finish(c.ctas[s, warp.cta], now)
     warp_finished(c, s, w, now)
     cluster.warp_finished(c, s, w, now)
 
@@ -58,5 +58,5 @@ def end_cta_if_done(c, s, slot, now):
         warp = c.warps[s, w]
         if warp.active and warp.cta == slot:
             leave(warp)
-    tell_ended(c, s, cta.kernel, cta.cta, cta.started, now, sent)
+    tell_ended(c, s, cta.kernel, cta.cta, cta.started, now, sent, cta.lasted)
     c.counters[s].ctas += 1

@@ -265,6 +265,7 @@ CU_STATE = np.dtype(
 CTA_STATE = np.dtype(
     words(
         "active", "kernel", "cta", "warps", "finished", "outstanding", "written", "started",
+        "lasted",  # cycles from then on of its warps that have ended, all together
         "runs", "addresses", "pool", "thread_base", "place",
         "cluster", "rank",  # row of its cluster, -1 = it is alone; its rank there
         "told",  # message ARRIVED of it in this window, from 1 on; 0 = none yet

@@ -32,12 +32,13 @@ def warp_of(tag):
 
 
 @inline
-def tell_ended(c, s, kernel, cta, start, end, left):
+def tell_ended(c, s, kernel, cta, start, end, left, lasted):
     """Tell the CTA scheduler of a CTA that has ended, or that stores have (``control.ENDED``)."""
     control = c.control
     note = control.ended[s, control.n_ended[s]]
     control.n_ended[s] += 1
-    note.kernel, note.cta, note.start, note.end, note.left = kernel, cta, start, end, left
+    note.kernel, note.cta, note.start, note.end = kernel, cta, start, end
+    note.left, note.lasted = left, lasted
 
 
 @inline
@@ -61,5 +62,5 @@ def arrives(c, s, tag, now):
     c.left[s, kernel] -= 1
     if c.left[s, kernel] == 0:
         end = now - c.spec[0].drain
-        tell_ended(c, s, kernel, STORED, end, end, 0)
+        tell_ended(c, s, kernel, STORED, end, end, 0, 0)
     return False

@@ -31,12 +31,14 @@ def begin_cta(cta):
     cta.outstanding = 0
     cta.written = 0
     cta.finished = 0
+    cta.lasted = 0
 
 
 @force_inline
-def finish(cta):
+def finish(cta, now):
     """One more warp of a CTA has ended; its slot is taken until all have."""
     cta.finished += 1
+    cta.lasted += now - cta.started
 
 
 @force_inline

@@ -316,7 +316,7 @@ def retire(d):
             kept = d.retired[state.retired]
             state.retired += 1
             kept.kernel, kept.cta, kept.sm = note.kernel, note.cta, s
-            kept.start, kept.end = note.start, note.end
+            kept.start, kept.end, kept.lasted = note.start, note.end, note.lasted
             progress = d.progress[note.kernel]
             stores = 0
             if note.cta != STORED:

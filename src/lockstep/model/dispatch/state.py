@@ -84,7 +84,7 @@ SM_SLOTS = np.dtype(
 LEAVING = np.dtype(words("at", "warps", "registers", "shared"))
 """The place of a CTA that has ended: the cycle from which it is free, and what it gives back."""
 
-RETIRED = np.dtype(words("kernel", "cta", "sm", "start", "end"))
+RETIRED = np.dtype(words("kernel", "cta", "sm", "start", "end", "lasted"))
 """A message ENDED of an SM, for the engine."""
 
 CLUSTER = np.dtype(

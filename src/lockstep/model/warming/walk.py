@@ -109,7 +109,7 @@ def turn(c, memory, d, walk, now):
         if ready <= state.clock:
             ready = go_on(c, memory, walk, s, w)
         if ready == ENDED:
-            warps.finish(c.ctas[s, c.warps[s, w].cta])
+            warps.finish(c.ctas[s, c.warps[s, w].cta], now)
             end_if_done(c, d, s, c.warps[s, w].cta, now)
             soonest = state.clock  # there is room
             continue
@@ -139,6 +139,7 @@ def end_if_done(c, d, s, slot, now):
     d.state[0].retired += 1
     kept.kernel, kept.cta, kept.sm = cta.kernel, cta.cta, s
     kept.start = kept.end = now
+    kept.lasted = 0
     if cta.cluster >= 0:
         d.clusters[cta.cluster].ended[cta.rank] = now
         clusters.open_if_complete(d, cta.cluster, now)  # all have ended: its row is free

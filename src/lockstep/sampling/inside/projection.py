@@ -48,9 +48,7 @@ class Projection:
     """
 
     run: "KernelRun"
-    method: (
-        str  # "instructions", "ctas", "windows", "durations"; "whole": all that was estimated ran
-    )
+    method: str  # "instructions", "ctas", "windows", "warps", "blocks"; "whole": all of it ran
     measured: Totals
     estimated: Totals
     deviation: Deviation | None = None  # of the cycles; None: nobody knows
@@ -206,7 +204,8 @@ def _deviation(rates: list[Totals], weights: list[float], gaps: list[Gap]) -> De
 def project_durations(run: "KernelRun", lasting: "Lasting | None") -> Projection:
     """Estimate a launch that :class:`Durations` ended: its CTAs follow each other, place by place.
 
-    Counters grow as CTAs: those on the SMs count half. A launch that is complete is what was
+    Counters grow as warp instructions, where the launch's are known, else as CTAs, of which those
+    on the SMs count half. A launch that is complete is what was
     measured. Raises :class:`WorkloadError` where a launch was ended and nothing is known of it.
     """
     measured = _measured(run)
@@ -215,11 +214,14 @@ def project_durations(run: "KernelRun", lasting: "Lasting | None") -> Projection
     if lasting is None:
         raise WorkloadError(f"{_named(run)} was ended, and not by how long its CTAs last")
     counters = lasting.at.counters
-    factor = counters.ctas / ((counters.begun + counters.ctas_done) / 2)
+    if lasting.streams is not None and run.warp_instructions:
+        factor = lasting.streams.instructions / run.warp_instructions
+    else:
+        factor = counters.ctas / ((counters.begun + counters.ctas_done) / 2)
     scaled = {name: _linear(value, factor) for name, value in measured.items()}
     more = lasting.last_end() - run.end
     times = {"cycles": run.cycles + more, "running": run.running + more}
-    return Projection(run, "durations", measured, scaled | times | {"ctas": counters.ctas})
+    return Projection(run, lasting.level, measured, scaled | times | {"ctas": counters.ctas})
 
 
 def _share_of_later(gap: "Sequence[LeftOut]", earlier: Totals, later: Totals) -> float:
