@@ -1,7 +1,7 @@
 """Sampling inside launches measured: error of each method against the launch that ran whole.
 
     python benchmarks/sampling_inside.py [--quick | --large] [--only PROGRAM,...] [--processes N]
-                                         [--traces DIR] [--intervals SEEDS]
+                                         [--traces DIR] [--intervals SEEDS] [--rules RULE,...]
 
 Built-in programs at sizes that give launches of ten waves and more, on a quarter and an eighth of a
 QV100 (20 and 10 SMs, 8 and 4 channels). ``--large``: some programs at four times the size instead,
@@ -145,13 +145,19 @@ def windows(speed_up: float, seed: int | None = None) -> Way:
     return way
 
 
-def durations(name: str, places: str, *levels: str) -> Way:
-    """Photon, with one level or both, and CTAs that keep their places for so long."""
+def durations(*levels: str) -> Way:
+    """Photon, with one level or both, and CTAs that keep their places as warps do, or as CTAs."""
 
     def way(workload: Workload, gpu: GPU, truth: Runs) -> tuple[Found, float]:
-        rule = inside.Durations(levels=levels or inside.LEVELS, places=places)
+        rule = inside.Durations(levels=levels)
         runs, seconds = simulated(workload, gpu, rule)
-        return {f"Photon, {name}": outcomes(map(rule.projection, runs))}, seconds
+        found = {}
+        for places, named in zip(reversed(inside.PLACES), ("", ", places of CTAs")):
+            projections = (
+                inside.project_durations(run, rule.lasting.get(run.id), places) for run in runs
+            )
+            found[f"Photon, {' and '.join(levels)}{named}"] = outcomes(projections)
+        return found, seconds
 
     return way
 
@@ -169,12 +175,12 @@ def epochs(workload: Workload, gpu: GPU, truth: Runs) -> tuple[Found, float]:
 
 
 DEFAULT = "CTA windows, 4x"
-WAYS: tuple[Way, ...] = (
-    pkp("gpu"), pkp("mean"),
-    durations("warps", "warps", "warps"), durations("blocks", "warps", "blocks"),
-    durations("warps, blocks", "warps"), durations("warps, blocks, places of CTAs", "ctas"),
-    epochs, *(windows(each) for each in SPEED_UPS),
-)  # fmt: skip
+WAYS: dict[str, tuple[Way, ...]] = {
+    "pkp": (pkp("gpu"), pkp("mean")),
+    "photon": (durations("warps"), durations("blocks"), durations(*inside.LEVELS)),
+    "tbpoint": (epochs,),
+    "windows": tuple(windows(each) for each in SPEED_UPS),
+}
 
 
 Measured = tuple[list[Case], dict[str, float]]
@@ -190,18 +196,18 @@ def trace(program: str, size: int, folder: Path) -> Path:
 
 
 def measure(
-    program: str, size: int, shape: tuple[int, int], folder: Path, seeds: int = 0
+    program: str, size: int, shape: tuple[int, int], folder: Path, rules: list[str], seeds: int = 0
 ) -> Measured:
-    """All methods on the long launches of one program; seconds of each, "" of the full run.
+    """The methods of some rules on the long launches of one program.
 
-    With ``seeds``, CTA windows alone, as often.
+    And the seconds of each, "" of the full run. With ``seeds``, CTA windows alone, as often.
     """
     workload = lockstep.load(trace(program, size, folder))
     gpu = lockstep.gpu("QV100", [f"sm.count={shape[0]}", f"dram.channels={shape[1]}"])
     truth, full = simulated(workload, gpu)
     seconds, found = {"": full}, {}
     drawn = [windows(up, seed) for up in SPEED_UPS for seed in range(seeds)]
-    for way in drawn or WAYS:
+    for way in drawn or [way for rule in rules for way in WAYS[rule]]:
         some, spent = way(workload, gpu, truth)
         found |= some
         seconds |= dict.fromkeys(some, spent)
@@ -300,6 +306,7 @@ def main() -> int:
     parser.add_argument("--only", metavar="PROGRAM,...", help="some programs")
     parser.add_argument("--processes", type=int, default=1, metavar="N", help="side by side")
     parser.add_argument("--intervals", type=int, default=0, metavar="SEEDS", help="how they hold")
+    parser.add_argument("--rules", metavar="RULE,...", default=",".join(WAYS), help="some rules")
     parser.add_argument("--traces", type=Path, metavar="DIR", help="keep traces here")
     options = parser.parse_args()
     runs = [(name, size, QUARTER) for name, size in QUICK.items()]
@@ -308,6 +315,9 @@ def main() -> int:
         runs = [(name, size, shape) for name, size in sizes.items() for shape in shapes]
     if options.only:
         runs = [each for each in runs if each[0] in options.only.split(",")]
+    rules = options.rules.split(",")
+    if unknown := set(rules) - set(WAYS):
+        parser.error(f"no rule is {min(unknown)!r}; there are {', '.join(WAYS)}")
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.traces or Path(temporary)
         for name, size in sorted({each[:2] for each in runs}):
@@ -315,7 +325,7 @@ def main() -> int:
         with ProcessPoolExecutor(options.processes) as pool:
             measured = []
             for each in pool.map(
-                measure, *zip(*[(*each, folder, options.intervals) for each in runs])
+                measure, *zip(*[(*each, folder, rules, options.intervals) for each in runs])
             ):
                 measured.append(each)
                 print(f"{len(measured)} of {len(runs)} programs", file=sys.stderr)

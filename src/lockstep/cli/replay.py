@@ -4,6 +4,7 @@ import click
 
 from lockstep.cli.application import report
 from lockstep.cli.checks import check_options, tell
+from lockstep.cli.inside import INSIDE, check_inside, chosen_with, inside_options
 from lockstep.cli.known import GPU_NAME
 from lockstep.cli.options import (
     ADVICE,
@@ -27,6 +28,7 @@ from lockstep.cli.progress import Progress
 @click.option("--gpu", type=GPU_NAME, metavar="NAME", required=True, help="The GPU.")
 @SET
 @TIMING
+@INSIDE
 @POLICY
 @MEMORY
 @THREADS
@@ -42,6 +44,7 @@ def command(
     gpu,
     overrides,
     timing,
+    inside,
     policies,
     json_file,
     out,
@@ -66,6 +69,9 @@ def command(
     source = source or source_table is not None or advice
     if not timing.simulates and (out or policies or source):
         raise click.UsageError("--out, --policy, --source and --advice need --timing")
+    check_inside(inside, timing)
+    timing = chosen_with(inside, timing)
+    options |= inside_options(inside)
     spec, notice = find_gpu(gpu, overrides, quiet), Progress(quiet).notice
     options |= {"name": directory.name, "notice": notice, "source": source, **policies}
     simulator = Simulator(spec, timing.simulates, choose=timing.chooser, **options)

@@ -12,6 +12,7 @@ from lockstep.cli import advice
 from lockstep.cli.application import APPLICATION, ExecutableCommand, choose, run_application
 from lockstep.cli.checks import check_options, tell
 from lockstep.cli.console import console_of, is_taken
+from lockstep.cli.inside import INSIDE, check_inside, chosen_with, inside_options
 from lockstep.cli.known import GPU_NAME
 from lockstep.cli.options import (
     INTERVAL,
@@ -62,6 +63,7 @@ _TIMED = ("interval", "source", "at_issue", "checkpoint", "resume")
 @system_options
 @SET
 @TIMING
+@INSIDE
 @click.option("--at-issue", is_flag=True, help="Execute as it is simulated: for locks and clocks.")
 @POLICY
 @MEMORY
@@ -93,8 +95,8 @@ _TIMED = ("interval", "source", "at_issue", "checkpoint", "resume")
 @QUIET
 @click.pass_context
 def command(
-    context, gpu, system, gpus, overrides, timing, ptx, record, json_file, out, timeline, report,
-    source_table, detail, quiet, **options,
+    context, gpu, system, gpus, overrides, timing, inside, ptx, record, json_file, out, timeline,
+    report, source_table, detail, quiet, **options,
 ) -> None:  # fmt: skip
     """Execute PROGRAM on a modelled GPU and check its results.
 
@@ -122,7 +124,18 @@ def command(
             "--at-issue, --out, --policy, --timeline, --report, --interval, --source, --advice, "
             "--what-if, --checkpoint-dir, --resume need --timing"
         )
-    options |= policies
+    check_inside(
+        inside,
+        timing,
+        at_issue=options["at_issue"],
+        checkpoint_dir=options["checkpoint"],
+        resume=options["resume"],
+        system=system,
+        gpus=gpus,
+        what_if=advised.lifts,
+    )
+    timing = chosen_with(inside, timing)
+    options |= policies | inside_options(inside)
     if report and not options["interval"]:
         options["interval"] = api.TIMELINE_INTERVAL
     ranks = options.pop("ranks")

@@ -11,12 +11,19 @@ if TYPE_CHECKING:
     from lockstep.sampling.running import SampledRun
 
 
+WHY_UNBOUNDED = "fewer than two launches ran both ways: pairs=N draws one in N"
+
+
 def show_estimate(outcome: "SampledRun", detail: str, err: bool = False) -> None:
     """Print the estimate of all launches, and with ``detail`` "full" a row a kernel."""
     plan, cycles = outcome.plan, outcome.cycles
+    part, why = "", ""
+    if outcome.in_part:
+        part = f", {outcome.in_part:,} of them in part"
+        why = "" if cycles.bounded or outcome.paired > 1 else f" ({WHY_UNBOUNDED})"
     click.echo(
-        f"Estimated from {len(plan.chosen):,} of {len(plan):,} launches: {cycles.total:,.0f} "
-        f"cycles, {interval(cycles)}; {outcome.speedup:,.1f} times fewer cycles simulated",
+        f"Estimated from {len(plan.chosen):,} of {len(plan):,} launches{part}: {cycles.total:,.0f} "
+        f"cycles, {interval(cycles)}{why}; {outcome.speedup:,.1f} times fewer cycles simulated",
         err=err,
     )
     if detail == "full":

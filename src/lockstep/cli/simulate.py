@@ -9,6 +9,7 @@ import click
 
 from lockstep.cli import advice
 from lockstep.cli.console import AS_NEEDED, console_of, is_taken
+from lockstep.cli.inside import INSIDE, check_inside, inside_options, rule_of
 from lockstep.cli.known import GPU_NAME
 from lockstep.cli.options import (
     INTERVAL,
@@ -36,13 +37,14 @@ from lockstep.cli.policies import POLICY
 from lockstep.cli.progress import Progress
 from lockstep.cli.ranks import RANKS, one_of_several, tell_work
 from lockstep.cli.sampled import show_estimate
+from lockstep.cli.timing import ChosenTiming
 from lockstep.errors import LockstepError
 from lockstep.outside.sockets import SocketMemory, connected
 
 if TYPE_CHECKING:
     from lockstep.gpus.spec import GPU
     from lockstep.metrics.result import Result
-    from lockstep.sampling.inside import Trajectory
+    from lockstep.sampling.inside import Inside, Trajectory
     from lockstep.sampling.running import SampledRun
     from lockstep.workload import Workload
 
@@ -62,6 +64,7 @@ if TYPE_CHECKING:
 @THREADS
 @RANKS
 @click.option("--kernels", type=KernelIds(), help="Only these kernels, e.g. 3,5-9.")
+@INSIDE
 @JSON
 @OUT
 @TIMELINE
@@ -91,8 +94,8 @@ if TYPE_CHECKING:
 @SUMMARY
 @QUIET
 def command(
-    path, name, overrides, policies, json_file, out, timeline, report, source, source_table, plot,
-    outside, detail, quiet, **options,
+    path, name, overrides, policies, inside, json_file, out, timeline, report, source, source_table,
+    plot, outside, detail, quiet, **options,
 ) -> None:  # fmt: skip
     """Simulate the trace at PATH.
 
@@ -101,6 +104,15 @@ def command(
     estimated, unless --kernels chooses some. Exit code 1: it ended early, the results are partial.
     """
     from lockstep import api
+
+    check_inside(
+        inside,
+        ChosenTiming(True),
+        checkpoint_dir=options["checkpoint"],
+        resume=options["resume"],
+        plot=plot,
+        outside=outside,
+    )
 
     files = {"json_file": json_file, "out": out, "timeline": timeline, "report": report}
     advised = advice.taken(options, policies)
@@ -113,6 +125,9 @@ def command(
             api.gpu(name, overrides)  # before the trace is read: it may be a large one
         workload = api.load(path)
         gpu = choose(workload, name, overrides, quiet)
+        rules = inside_options(inside, workload)
+        if trajectory:
+            rules = {"stop": trajectory, "stop_interval": trajectory.bin}
         if report and not options["interval"]:
             options["interval"] = api.TIMELINE_INTERVAL
         with Progress(quiet) as progress:
@@ -124,16 +139,15 @@ def command(
                 source=source or source_table is not None or advised.wanted,
                 progress=progress.update if progress.shown else None,
                 notice=progress.notice,
-                stop=trajectory,
-                stop_interval=trajectory.bin if trajectory else None,
                 outside=SocketMemory(connected(outside)) if outside else None,
                 **policies,
                 **options,
+                **rules,
             )
         reach.leave(bool(result.stopped))
         advice.give(advised, result, progress)
     detail = "" if quiet else detail
-    outcome = estimated(result, options["kernels"], detail)
+    outcome = estimated(result, options["kernels"], detail, rule_of(rules) if inside else None)
     result.estimate = outcome.document() if outcome else {}
     write_and_show(result, **files, source_table=source_table, detail=detail)
     if outcome and detail:
@@ -169,11 +183,18 @@ def draw_ipc(trajectory: "Trajectory", result: "Result", plot: Path) -> None:
     write_plot(ipc_over_time(trajectory, longest.id), plot)
 
 
-def estimated(result: "Result", kernels: object, detail: str) -> "SampledRun | None":
+def estimated(
+    result: "Result", kernels: object, detail: str, inside: "Inside | None"
+) -> "SampledRun | None":
     """What live points say of all launches, where all of them were simulated.
 
-    Says on stderr, unless ``detail`` is "", if they were made for a smaller L2.
+    Of another trace, what all of its launches take where a rule lets them run in part. Says on
+    stderr, unless ``detail`` is "", if points were made for a smaller L2.
     """
+    if inside and (not result.workload.points or kernels is not None):
+        from lockstep.sampling.running import estimate_all
+
+        return None if result.stopped else estimate_all(result, inside)
     if not result.workload.points:
         return None
     from lockstep.gpus.library import totals
@@ -187,7 +208,9 @@ def estimated(result: "Result", kernels: object, detail: str) -> "SampledRun | N
             f"{result.gpu.name} has {scaled(l2_bytes, 'B')}: lockstep trace --l2",
             err=True,
         )
-    return None if kernels is not None or result.stopped else estimate_points(result)
+    if kernels is not None or result.stopped:
+        return None
+    return estimate_points(result, inside=inside)
 
 
 def choose(

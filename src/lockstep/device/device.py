@@ -99,7 +99,7 @@ class Device:
             announce_compilation(options.notice)
         self._streams = {0: self.default_stream}
         self._events = events
-        self._choose = options.choose
+        self._choose, self.stop = options.choose, options.stop
         self.launches: list[Launch] = []
         self._launched = 0
 

@@ -11,6 +11,7 @@ from lockstep.gpus.spec import GPU
 from lockstep.metrics import registry
 from lockstep.metrics.facts import Facts, named
 from lockstep.sampling.estimate import CONFIDENCE, estimate_functions
+from lockstep.sampling.inside.projection import Projection
 from lockstep.sampling.plan import Plan
 
 if TYPE_CHECKING:  # importing the engine imports the compiler
@@ -34,6 +35,13 @@ class Counters:
         """Those of launches that were simulated, at least one."""
         values = np.array([counted(run) for run in runs])
         return cls(gpu, values, runs[0].sm.dtype, runs[0].partition.dtype)
+
+    @classmethod
+    def projected(cls, projections: Sequence[Projection], gpu: GPU) -> Self:
+        """Those of launches of which a part may have run, at least one; estimated, float64."""
+        run = projections[0].run
+        values = np.array([each.row() for each in projections])
+        return cls(gpu, values, run.sm.dtype, run.partition.dtype)
 
     def of_rows(self, rows: np.ndarray) -> "Counters":
         """Those of some of the launches, int64."""

@@ -19,7 +19,7 @@ and a small sample may have missed one. So each stratum counts as if it had one 
 That is little beside what many launches say.
 """
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -81,6 +81,23 @@ def estimate(
     """
     y = _checked(plan, observed)
     return _estimate(plan, y, confidence, unseen * y)
+
+
+def widened(found: Estimate, more: Sequence[tuple[float, float]]) -> Estimate:
+    """The same total, with further variances, each with its degrees of freedom.
+
+    A variance that is NaN leaves no bound. ``parts`` are those of strata alone.
+    """
+    total, nothing = found.total, float("nan")
+    extra, freedoms = np.array(list(more), np.float64).reshape(-1, 2).T
+    if not len(extra) or not found.bounded:
+        return found
+    if not np.isfinite(extra).all() or (freedoms[extra > 0] < 1).any():
+        return found._replace(low=nothing, high=nothing)
+    variance = np.concatenate([found.parts["variance"].to_numpy(np.float64), extra])
+    freedom = np.concatenate([found.parts["freedom"].to_numpy(np.float64), freedoms])
+    half = _student(variance, freedom, found.confidence) * float(variance.sum()) ** 0.5
+    return found._replace(low=total - half, high=total + half)
 
 
 def estimate_ratio(

@@ -19,6 +19,7 @@ from lockstep.metrics.output import finite
 from lockstep.metrics.result import Result
 from lockstep.sampling.chosen import ChosenRecorder
 from lockstep.sampling.estimate import CONFIDENCE
+from lockstep.sampling.inside.launches import Inside
 from lockstep.sampling.plan import Plan
 from lockstep.sampling.running.outcome import SampledRun
 from lockstep.workload import Kernel, MemoryCopy, Workload
@@ -87,13 +88,18 @@ class LivePoints:
         return json.dumps(finite(fields), allow_nan=False)
 
 
-def estimate_points(result: Result, confidence: float = CONFIDENCE) -> SampledRun:
+def estimate_points(
+    result: Result, confidence: float = CONFIDENCE, inside: Inside | None = None
+) -> SampledRun:
     """What the simulation of a file of live points says of all launches of the program.
 
-    Raises :class:`LockstepError` if it is of anything else, or not of all of them to their end.
+    ``inside``: the rule with which they were simulated. Raises :class:`LockstepError` if it is of
+    anything else, or not of all of them to their end.
     """
     points = LivePoints.of(result.workload)
-    done = {run.id: run for run in result.run.kernels if run.complete}
+    done = {run.id: run for run in result.run.kernels if run.complete or inside}
+    if result.stopped:
+        done.pop(result.run.kernels[-1].id, None)
     chosen = (points.plan.chosen + 1).tolist()
     if missing := [number for number in chosen if number not in done]:
         raise LockstepError(
@@ -101,7 +107,8 @@ def estimate_points(result: Result, confidence: float = CONFIDENCE) -> SampledRu
             f"first of them kernel {missing[0]}: nothing says how long all launches take"
         )
     runs = [done[number] for number in chosen]
-    return SampledRun(points.plan, runs, result.gpu, points.kernel_of, points.kernels, confidence)
+    about = points.kernel_of, points.kernels, confidence, inside
+    return SampledRun(points.plan, runs, result.gpu, *about)
 
 
 class PointRecorder(ChosenRecorder):

@@ -15,6 +15,9 @@ def read_seen(path: str | Path, plan: Plan) -> np.ndarray:
     Raises :class:`InputError` if the file is none of a run of this plan.
     """
     document = read_document(path, "results")
+    if "inside" in document.get("estimate", {}):
+        what = "launches ran in part, and a plan goes on from whole ones: run without --inside"
+        raise InputError(path, "", what)
     try:
         observed = document["estimate"]["observed"]
         launches = np.array(observed["launch"], np.int64)

@@ -10,7 +10,7 @@ from lockstep import simulate
 from lockstep.builder import KernelBuilder
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.sampling.inside import Durations, Lasting, project_durations
-from lockstep.sampling.inside.stability import Mark
+from lockstep.sampling.inside.evidence import Mark
 
 K = SimpleNamespace(id=1, warps=4, cluster_ctas=1)
 
@@ -65,8 +65,8 @@ def test_ctas_that_all_start_together_have_no_slope():
 def test_durations_are_those_of_warps_not_of_ctas():
     """One warp of four takes as long as its CTA, the others half of it."""
     ended = [cta(10 * k, 400, 200, 200, 200) for k in range(32)]
-    assert asked(ended, places="warps")[1].lasting[1].duration == 250
-    assert asked(ended)[1].lasting[1].duration == 400, "their CTAs keep their places"
+    found = asked(ended)[1].lasting[1]
+    assert (found.duration, found.kept) == (250, 1.6), "their CTAs keep their places longer"
 
 
 def test_the_fit_is_that_of_single_warps():
@@ -103,7 +103,7 @@ def test_the_last_end_is_that_of_places_taken_in_turn(seed):
         started=0, ended=[(0, end, 0) for end in ends] + [(5, 99, 0)], begun=done + here,
         ctas_done=done, ctas=done + here + left, wave=wave,
     )  # fmt: skip
-    found = Lasting(Mark(1000, counters), "warps", duration, done).last_end()
+    found = Lasting(Mark(1000, counters), "warps", duration / 2, 2, done).last_end("ctas")
     places = [max(end + duration, 1000) for end in ends[-here:]]
     if left:
         places += [1000] * (wave - here)
@@ -116,8 +116,8 @@ def test_ctas_that_are_left_take_what_their_own_blocks_take():
         started=0, ended=[(0, 900, 0), (0, 950, 0)], begun=4, ctas_done=2, ctas=8, wave=2
     )
     streams = SimpleNamespace(durations=[200, 250, 50, 300, 10, 10])
-    found = Lasting(Mark(1000, counters), "blocks", 7, 2, streams)
-    assert found.last_end() == 1450
+    found = Lasting(Mark(1000, counters), "blocks", 7, 1.0, 2, streams)
+    assert found.last_end("ctas") == 1450
 
 
 @pytest.mark.parametrize("level", ["warps", "blocks"])

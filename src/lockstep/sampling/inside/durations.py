@@ -15,19 +15,23 @@ stores have left, longer than a warp that takes the mean: by the factor by which
 or, as published, not at all.
 """
 
-import heapq
 import math
 from collections.abc import Sequence
-from itertools import chain, repeat
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lockstep.errors import LockstepError
 from lockstep.sampling.inside import blocks
 from lockstep.sampling.inside.blocks import BlockTimes
-from lockstep.sampling.inside.projection import Projection, project_durations
-from lockstep.sampling.inside.stability import BIN, Company, Mark
+from lockstep.sampling.inside.evidence import Lasting, Mark
+from lockstep.sampling.inside.projection import (
+    PLACES,
+    Projection,
+    check_places,
+    project_durations,
+)
+from lockstep.sampling.inside.stability import BIN, Company
 from lockstep.sampling.inside.warps import WarpStreams
 
 if TYPE_CHECKING:  # importing the engine imports the compiler
@@ -36,57 +40,16 @@ if TYPE_CHECKING:  # importing the engine imports the compiler
     from lockstep.workload import Cta, Kernel
 
 LEVELS = ("warps", "blocks")
-PLACES = ("ctas", "warps")
-"""How long a CTA keeps its place: as the last ones did, or, as published, as its warps take."""
-
 WARPS = 1024  # Photon, as its authors brought it into MGPUSim
 TOLERANCE = 0.03  # of the slope, and of mean durations; the same
 DOMINANT = 0.95  # of the warps are of one type, where they are predicted as warps; guess
 
 
-class Lasting(NamedTuple):
-    """When a launch was stable, and how long its CTAs took by then."""
-
-    at: Mark
-    level: str  # of LEVELS
-    duration: float  # cycles: of the last warps, in the mean; where blocks are stable, of CTAs
-    ended: int  # CTAs that had ended
-    streams: WarpStreams | None = None  # of its CTAs, where somebody told of them
-
-    def durations(self) -> Sequence[float]:
-        """Of the CTAs that have not ended, in their order."""
-        left = self.at.counters.ctas - self.at.counters.ctas_done
-        if self.level == "warps" or self.streams is None or self.streams.durations is None:
-            return [self.duration] * left
-        known = self.streams.durations[:left]
-        return [*known, *repeat(self.duration, left - len(known))]
-
-    def last_end(self) -> float:
-        """The cycle at which the last CTA ends, place by place.
-
-        Those on the SMs started when the last ones ended, as each takes the place of another.
-        """
-        counters, cycle = self.at.counters, float(self.at.cycle)
-        ends = sorted(each[1] for each in counters.ended[: self.ended])
-        here = counters.begun - counters.ctas_done
-        starts = [counters.started] * max(0, here - len(ends)) + ends[max(0, len(ends) - here) :]
-        durations = self.durations()
-        on_sms, left = durations[:here], durations[here:]
-        places = [max(start + d, cycle) for start, d in zip(starts, on_sms, strict=True)]
-        last = max(places, default=cycle)
-        if left:  # a place that a CTA has just left is free
-            places = list(chain(places, repeat(cycle, max(0, counters.wave - here))))
-        heapq.heapify(places)
-        for duration in left:
-            last = max(last, end := places[0] + duration)
-            heapq.heapreplace(places, end)
-        return last
-
-
 class Durations:
     """A stop rule for all kernels of a run: ``simulate(stop=rule, stop_interval=rule.bin)``.
 
-    ``levels``: which of :data:`LEVELS` may end a launch; ``places``: see :data:`PLACES`. ``warps``:
+    ``levels``: which of :data:`LEVELS` may end a launch; ``places``: see
+    :data:`~lockstep.sampling.inside.projection.PLACES`. ``warps``:
     of the window, and of those passed over before it; ``dominant``: the share of the commonest
     type. ``executions``, ``slope`` and ``coverage``: of blocks, see ``blocks.py``. ``lasting`` has
     the evidence for each kernel that was ended, by id. Kernels that run beside others are not
@@ -99,7 +62,7 @@ class Durations:
         self,
         *,
         levels: Sequence[str] = LEVELS,
-        places: str = "ctas",
+        places: str = PLACES[0],
         warps: int = WARPS,
         tolerance: float = TOLERANCE,
         dominant: float = DOMINANT,
@@ -111,8 +74,7 @@ class Durations:
         if not levels or set(levels) - set(LEVELS):
             given = ", ".join(map(repr, levels)) or "none"
             raise LockstepError(f"levels {given}; expected some of: {', '.join(LEVELS)}")
-        if places not in PLACES:
-            raise LockstepError(f"places of {places!r}; expected one of: {', '.join(PLACES)}")
+        check_places(places)
         if not (warps >= 4 and executions >= 4 and bin >= 1 and tolerance > 0 and slope > 0):
             raise LockstepError(
                 f"durations of {warps} warps and {executions} executions, tolerance {tolerance}, "
@@ -147,11 +109,16 @@ class Durations:
         streams = self._streams.get(kernel.id)
         if streams is not None:
             streams.ended(max(0, counters.ctas_done - self._size(kernel)))
+        known = self.lasting.get(kernel.id)
+        if known is not None and known.at.counters.launched == counters.launched:
+            return False  # it runs on all the same
         if not self._company.alone or counters.begun >= counters.ctas:
             return False
         mark = Mark(cycle, counters)
         if "warps" in self.levels and (duration := self._of_warps(kernel, counters, streams)):
-            found = Lasting(mark, "warps", duration, len(counters.ended), streams)
+            last = counters.ended[-(self._size(kernel) // 2) :]
+            kept = _mean(last) / duration
+            found = Lasting(mark, "warps", duration, kept, len(counters.ended), streams)
             return self._end(kernel, found, f"warps last {duration:.0f} cycles")
         if "blocks" in self.levels and streams is not None and self._blocks(kernel, mark, streams):
             found = self._by_blocks(kernel, mark, streams)
@@ -160,7 +127,7 @@ class Durations:
 
     def projection(self, run: "KernelRun") -> Projection:
         """What all of a launch would have taken."""
-        return project_durations(run, self.lasting.get(run.id))
+        return project_durations(run, self.lasting.get(run.id), self.places)
 
     def _end(self, kernel: "Kernel", found: Lasting, reason: str) -> str:
         self.lasting[kernel.id] = found
@@ -179,9 +146,7 @@ class Durations:
             return 0.0
         if streams is not None and streams.dominance(counters.begun) < self.dominant:
             return 0.0
-        if self.places == "ctas":
-            return _mean(counters.ended[-(size - size // 2) :])
-        return float(last[size // 2 :, 1].mean())
+        return float(last[size - size // 2 :, 1].mean())
 
     def _size(self, kernel: "Kernel") -> int:
         """CTAs that have as many warps as a window."""
@@ -216,10 +181,9 @@ class Durations:
         )
         assert streams.durations is not None, "they are predicted"
         expected = [streams.durations.pop(0) for _ in last]
-        duration = _mean(last) if last else float(np.mean(streams.durations or [0.0]))
-        if self.places == "ctas" and last and sum(expected):
-            streams.scale(duration * len(expected) / sum(expected))
-        return Lasting(now, "blocks", duration, len(counters.ended), streams)
+        duration = float(np.mean(expected or streams.durations or [0.0]))
+        kept = _mean(last) / duration if last and duration else 1.0
+        return Lasting(now, "blocks", duration, kept, len(counters.ended), streams)
 
 
 def _lasted(ended: "Sequence[Ended]", warps: int) -> np.ndarray:

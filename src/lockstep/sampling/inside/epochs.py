@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lockstep.errors import LockstepError
-from lockstep.sampling.inside.stability import BIN, Company, Mark
-from lockstep.sampling.inside.windows import Unit
+from lockstep.sampling.inside.evidence import Mark, Unit
+from lockstep.sampling.inside.projection import Projection, project_windows
+from lockstep.sampling.inside.stability import BIN, Company
 
 if TYPE_CHECKING:  # importing the engine imports the compiler
+    from lockstep.engine.record import KernelRun
     from lockstep.engine.stop import KernelCounters, Skip
     from lockstep.workload import Kernel
 
@@ -40,6 +42,8 @@ class Epochs:
     :func:`~lockstep.sampling.inside.cta_instructions`; kernels without run whole, as do those with
     clusters and those beside others. ``units``: by kernel id, the last one before each gap.
     """
+
+    ends = False
 
     def __init__(
         self,
@@ -72,6 +76,10 @@ class Epochs:
             state = self._states[kernel.id] = _Progress(counters.launched, ends)
             self.units[kernel.id] = []
         return self._go_on(kernel.id, state, Mark(cycle, counters))
+
+    def projection(self, run: "KernelRun") -> Projection:
+        """What all of a launch would have taken."""
+        return project_windows(run, self.units.get(run.id, []), like_earlier=True)
 
     def _go_on(self, kernel: int, state: _Progress, now: Mark) -> "bool | Skip":
         from lockstep.engine.stop import Skip

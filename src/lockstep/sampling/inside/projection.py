@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -20,18 +20,19 @@ from lockstep.metrics import registry
 from lockstep.metrics.facts import Facts, ratio, sums
 from lockstep.sampling.estimate import CONFIDENCE
 from lockstep.sampling.inside.deviation import Deviation, Gap, deviation
+from lockstep.sampling.inside.evidence import Lasting, Mark, Stable, Unit
 
 if TYPE_CHECKING:  # importing the engine imports the compiler
     import pandas
 
     from lockstep.engine.record import KernelRun, LeftOut
-    from lockstep.sampling.inside.durations import Lasting
-    from lockstep.sampling.inside.stability import Mark, Stable
-    from lockstep.sampling.inside.windows import Unit
     from lockstep.workload import Kernel
 
 PROJECTS = ("instructions", "ctas")
 """What the rest of a launch is counted in: see :func:`project`."""
+
+PLACES = ("ctas", "warps")
+"""How long a CTA keeps its place: as the last ones did, or, as published, as its warps take."""
 
 SAME_TRAFFIC = 0.05  # relative difference of two units that tells nothing; guess
 
@@ -52,6 +53,12 @@ class Projection:
     measured: Totals
     estimated: Totals
     deviation: Deviation | None = None  # of the cycles; None: nobody knows
+
+    @classmethod
+    def whole(cls, run: "KernelRun") -> Self:
+        """Of a launch that is complete: what was measured."""
+        measured = _measured(run)
+        return cls(run, "whole", measured, dict(measured))
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
@@ -97,9 +104,22 @@ class Projection:
         table = registry.columns(gpu)
         both = {
             "measured": registry.evaluate(table, self._facts(self.measured, gpu)),
-            "estimated": registry.evaluate(table, self._facts(self.estimated, gpu)),
+            "estimated": registry.evaluate(table, self.facts(gpu)),
         }
         return pandas.DataFrame(both)
+
+    def facts(self, gpu: GPU) -> Facts:
+        """What metrics of the whole launch follow from; estimated."""
+        return self._facts(self.estimated, gpu)
+
+    def row(self) -> np.ndarray:
+        """Estimated cycles, those with CTAs, and the words of the counters of SMs and partitions.
+
+        float64, in the order of :class:`~lockstep.sampling.counters.Counters`.
+        """
+        names = "cycles", "running", *(self.run.sm.dtype.names or ())
+        values = [self.estimated[n] for n in (*names, *(self.run.partition.dtype.names or ()))]
+        return np.concatenate([np.atleast_1d(np.asarray(v, np.float64)) for v in values])
 
     def _number(self, name: str) -> float:
         value = self.estimated.get(name)
@@ -120,7 +140,7 @@ class Projection:
 def project(
     run: "KernelRun",
     *,
-    stable: "Stable | None" = None,
+    stable: Stable | None = None,
     instructions: int | None = None,
     by: str = "instructions",
 ) -> Projection:
@@ -132,11 +152,10 @@ def project(
     all CTAs to those that have ended; those on the SMs count as if they had not begun. A launch
     that is complete is what was measured. Raises :class:`WorkloadError` where that is not known.
     """
-    if by not in PROJECTS:
-        raise WorkloadError(f"projection by {by!r}; expected one of: {', '.join(PROJECTS)}")
-    measured = _measured(run)
+    check_way(by)
     if run.complete:
-        return Projection(run, "whole", measured, dict(measured))
+        return Projection.whole(run)
+    measured = _measured(run)
     if run.skipped:
         raise WorkloadError(f"{_named(run)} was not ended early, CTAs were left out of it")
     if by == "ctas":
@@ -149,8 +168,20 @@ def project(
     return Projection(run, by, measured, _by_instructions(run, measured, stable, instructions))
 
 
+def check_way(by: str) -> None:
+    """Raise :class:`WorkloadError` if that is none of :data:`PROJECTS`."""
+    if by not in PROJECTS:
+        raise WorkloadError(f"projection by {by!r}; expected one of: {', '.join(PROJECTS)}")
+
+
+def check_places(places: str) -> None:
+    """Raise :class:`WorkloadError` if that is none of :data:`PLACES`."""
+    if places not in PLACES:
+        raise WorkloadError(f"places of {places!r}; expected one of: {', '.join(PLACES)}")
+
+
 def project_windows(
-    run: "KernelRun", units: "Sequence[Unit]", like_earlier: bool = False
+    run: "KernelRun", units: Sequence[Unit], like_earlier: bool = False
 ) -> Projection:
     """Estimate cycles and counters of a launch of which CTAs were left out, by :class:`Windows`.
 
@@ -201,16 +232,19 @@ def _deviation(rates: list[Totals], weights: list[float], gaps: list[Gap]) -> De
     return deviation(cycles, told, weights, gaps)
 
 
-def project_durations(run: "KernelRun", lasting: "Lasting | None") -> Projection:
+def project_durations(
+    run: "KernelRun", lasting: Lasting | None, places: str = PLACES[0]
+) -> Projection:
     """Estimate a launch that :class:`Durations` ended: its CTAs follow each other, place by place.
 
     Counters grow as warp instructions, where the launch's are known, else as CTAs, of which those
     on the SMs count half. A launch that is complete is what was
     measured. Raises :class:`WorkloadError` where a launch was ended and nothing is known of it.
     """
-    measured = _measured(run)
+    check_places(places)
     if run.complete:
-        return Projection(run, "whole", measured, dict(measured))
+        return Projection.whole(run)
+    measured = _measured(run)
     if lasting is None:
         raise WorkloadError(f"{_named(run)} was ended, and not by how long its CTAs last")
     counters = lasting.at.counters
@@ -219,9 +253,27 @@ def project_durations(run: "KernelRun", lasting: "Lasting | None") -> Projection
     else:
         factor = counters.ctas / ((counters.begun + counters.ctas_done) / 2)
     scaled = {name: _linear(value, factor) for name, value in measured.items()}
-    more = lasting.last_end() - run.end
+    more = lasting.last_end(places) - run.end
     times = {"cycles": run.cycles + more, "running": run.running + more}
     return Projection(run, lasting.level, measured, scaled | times | {"ctas": counters.ctas})
+
+
+def cut(run: "KernelRun", mark: Mark, reason: str) -> "KernelRun":
+    """What would have been recorded of a launch that ran alone, had it been ended at a mark."""
+    counters = mark.counters
+    sm, partition = (np.array([each]) for each in (counters.sm, counters.partition))
+    return replace(
+        run,
+        end=mark.cycle,
+        running=mark.cycle - run.start,
+        warp_instructions=int(counters.sm["warp_instructions"]),
+        thread_instructions=int(counters.sm["thread_instructions"]),
+        sm=sm,
+        partition=partition,
+        complete=False,
+        ctas_done=counters.ctas_done,
+        stopped=reason,
+    )
 
 
 def _share_of_later(gap: "Sequence[LeftOut]", earlier: Totals, later: Totals) -> float:
@@ -285,7 +337,7 @@ def _by_ctas(run: "KernelRun", measured: Totals) -> Totals:
 
 
 def _by_instructions(
-    run: "KernelRun", measured: Totals, stable: "Stable", instructions: int
+    run: "KernelRun", measured: Totals, stable: Stable, instructions: int
 ) -> Totals:
     left = instructions - run.warp_instructions
     if left < 0:
@@ -301,7 +353,7 @@ def _by_instructions(
     return estimated | {"ctas": run.ctas - run.first_cta, "warp_instructions": instructions}
 
 
-def _gains(begin: "Mark", end: "Mark") -> Totals:
+def _gains(begin: Mark, end: Mark) -> Totals:
     """What cycles and counters gained between two marks."""
     cycles = end.cycle - begin.cycle
     gained: Totals = {"cycles": cycles, "running": cycles}

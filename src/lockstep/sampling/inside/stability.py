@@ -8,15 +8,19 @@ what 0.25 is: both readings are here. IPC is in warp instructions, of the whole 
 
 import math
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lockstep.errors import LockstepError
+from lockstep.sampling.inside.evidence import Mark, Stable
+from lockstep.sampling.inside.projection import Projection, check_way, project
 
 if TYPE_CHECKING:  # importing the engine imports the compiler
-    from lockstep.engine.stop import KernelCounters
-    from lockstep.workload import Kernel
+    from lockstep.engine.record import KernelRun
+    from lockstep.engine.stop import KernelCounters, Read
+    from lockstep.workload import Cta, Kernel
 
 THRESHOLD = 0.25  # s; PKA, section 3.2
 WINDOW = 3000  # cycles; PKA, section 3.2
@@ -24,32 +28,6 @@ BIN = 50  # cycles; guess: the paper does not say how often IPC is looked at
 LONG_WAVE = 60_000  # cycles; guess: the ramp of a wave is then below 5 % of it
 READINGS = ("mean", "gpu")
 """What the threshold is a part of: ``mean``, the mean IPC; ``gpu``, none: it is IPC of the GPU."""
-
-
-class Mark(NamedTuple):
-    """What a launch had done at a cycle."""
-
-    cycle: int
-    counters: "KernelCounters"
-
-    @property
-    def instructions(self) -> int:
-        """Warp instructions since its launch."""
-        return int(self.counters.sm["warp_instructions"])
-
-
-class Stable(NamedTuple):
-    """The time in which a launch was found to be steady."""
-
-    begin: Mark
-    end: Mark
-    deviation: float  # of IPC in the bins between, weighted by their lengths
-
-    @property
-    def ipc(self) -> float:
-        """Mean IPC of the GPU between the marks."""
-        begin, end = self.begin, self.end
-        return (end.instructions - begin.instructions) / (end.cycle - begin.cycle)
 
 
 @dataclass
@@ -66,8 +44,11 @@ class Stability:
     of less than one wave is simulated whole, unless its first CTAs run for ``long_wave`` cycles: it
     ends as it began, all at once, and no rate tells its tail. Kernels that run beside others are
     not ended: counters are those of the GPU. ``stable`` has the evidence for each that was, by id.
-    Raises :class:`LockstepError` for a number that is no length and for an unknown reading.
+    ``by``: how it is projected, see :func:`.project`. Raises :class:`LockstepError` for a number
+    that is no length and for an unknown reading.
     """
+
+    ends = True
 
     def __init__(
         self,
@@ -77,7 +58,9 @@ class Stability:
         window: int = WINDOW,
         bin: int = BIN,
         long_wave: int = LONG_WAVE,
+        by: str = "instructions",
     ):
+        check_way(by)
         if of not in READINGS:
             raise LockstepError(f"stability of {of!r}; expected one of: {', '.join(READINGS)}")
         if not threshold > 0:
@@ -86,7 +69,9 @@ class Stability:
             raise LockstepError(f"bins of {bin} cycles in {window}: expected 1 to {window}")
         self.threshold, self.of = threshold, of
         self.window, self.bin, self.long_wave = window, bin, long_wave
+        self.by = by
         self.stable: dict[int, Stable] = {}
+        self._instructions: dict[int, int] = {}  # warp instructions of launches, as they are read
         self._histories: dict[int, _History] = {}
         self._company = Company()
 
@@ -97,6 +82,9 @@ class Stability:
         if not self._company.alone or counters.started < 0:
             self._histories.pop(kernel.id, None)
             return False
+        known = self.stable.get(kernel.id)
+        if known is not None and known.end.counters.launched == counters.launched:
+            return False  # it runs on all the same
         history = self._histories.setdefault(kernel.id, _History(counters.launched))
         if history.launched != counters.launched:  # another launch of that number
             history = self._histories[kernel.id] = _History(counters.launched)
@@ -115,6 +103,21 @@ class Stability:
         self.stable[kernel.id] = stable
         del self._histories[kernel.id]
         return f"IPC is steady at {stable.ipc:.3g}, standard deviation {stable.deviation:.2g}"
+
+    @property
+    def read(self) -> "Read | None":
+        """It is told of CTAs if it is to project by their instructions."""
+        return self._read if self.by == "instructions" else None
+
+    def _read(self, kernel: "Kernel", ctas: "Sequence[Cta]", before: int) -> None:
+        done = self._instructions.get(kernel.id, 0) if before else 0
+        more = sum(int(cta.warps["warp_instructions"].sum()) for cta in ctas)
+        self._instructions[kernel.id] = done + more
+
+    def projection(self, run: "KernelRun") -> Projection:
+        """What all of a launch would have taken."""
+        stable, instructions = self.stable.get(run.id), self._instructions.get(run.id)
+        return project(run, stable=stable, instructions=instructions, by=self.by)
 
     def _may_end(self, cycle: int, counters: "KernelCounters") -> bool:
         if counters.ctas < counters.wave:

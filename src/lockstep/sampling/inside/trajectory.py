@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lockstep.sampling.inside.stability import Mark, Stability, Stable
+from lockstep.sampling.inside.evidence import Mark, Stable
+from lockstep.sampling.inside.stability import Stability
 
 if TYPE_CHECKING:  # importing the engine imports the compiler
     from lockstep.engine.stop import KernelCounters

@@ -94,12 +94,6 @@ class WarpStreams:
             skip = 0
         self._waiting.clear()
 
-    def scale(self, factor: float) -> None:
-        """CTAs take longer than was predicted, those that are read later, too."""
-        assert self._times is not None and self.durations is not None, "it predicts"
-        self._times = self._times * factor
-        self.durations = [each * factor for each in self.durations]
-
     def _predict_batch(self, batch: _Batch, skip: int) -> None:
         """All but the first CTAs of a batch; instructions that had not been seen take the mean."""
         assert self._times is not None and self.durations is not None, "it predicts"

@@ -14,9 +14,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from lockstep.errors import LockstepError
-from lockstep.sampling.inside.stability import BIN, Company, Mark
+from lockstep.sampling.inside.evidence import Mark, Unit
+from lockstep.sampling.inside.projection import Projection, project_windows
+from lockstep.sampling.inside.stability import BIN, Company
 
 if TYPE_CHECKING:  # importing the engine imports the compiler
+    from lockstep.engine.record import KernelRun
     from lockstep.engine.stop import KernelCounters, Skip
     from lockstep.workload import Kernel
 
@@ -25,19 +28,6 @@ RAMP = (1.0, 3.0)  # waves that have ended before the first unit: least, and wit
 UNIT = (1.0, 3.0)  # waves that are measured at a time: CTAs that keep step repeat after one
 WARM_UP = (0.5, 1.5)  # waves that run unmeasured after CTAs were left out
 DRAIN = 0.75  # waves that the end of a launch takes, about: for the plan alone
-
-
-class Unit(NamedTuple):
-    """A part of a launch that was measured; behind it, whole waves were left out, or none."""
-
-    begin: Mark
-    end: Mark
-
-    @property
-    def ipc(self) -> float:
-        """Warp instructions of the GPU a cycle."""
-        begin, end = self.begin, self.end
-        return (end.instructions - begin.instructions) / (end.cycle - begin.cycle)
 
 
 class Lengths(NamedTuple):
@@ -69,6 +59,8 @@ class Windows:
     ``ramp``, ``unit`` and ``warm_up`` are in waves, least and most: how much is what the speed-up
     leaves room for. ``units`` has what was measured, by kernel id.
     """
+
+    ends = False
 
     def __init__(
         self,
@@ -109,6 +101,10 @@ class Windows:
             state.gaps = self.gaps(counters)
             state.ramp, state.over = False, not state.gaps
         return False if state.over else self._go_on(kernel.id, state, Mark(cycle, counters))
+
+    def projection(self, run: "KernelRun") -> Projection:
+        """What all of a launch would have taken."""
+        return project_windows(run, self.units.get(run.id, []))
 
     def _go_on(self, kernel: int, state: _Launch, now: Mark) -> "bool | Skip":
         from lockstep.engine.stop import Skip

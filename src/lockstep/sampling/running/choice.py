@@ -11,7 +11,7 @@ from lockstep.sampling.running.online import Online
 
 FULL = "full"
 _NUMBER = re.compile(r"(error|confidence)=(\d{1,9}(?:\.\d{1,9})?)(%?)", re.ASCII)
-_OTHER = re.compile(r"seed=(\d{1,9})|warm=(all|turn|none)", re.ASCII)
+_OTHER = re.compile(r"seed=(\d{1,9})|warm=(all|none)", re.ASCII)
 
 
 def chooser_of(text: str, seed: int | None = None) -> Chooser | None:
@@ -48,5 +48,5 @@ def _options(rest: str) -> dict:
         elif found := _OTHER.fullmatch(part):
             options |= {"seed": int(found[1])} if found[1] else {"warm": Warmth(found[2])}
         else:
-            raise LockstepError("expected e.g. sample:error=1%,seed=3,warm=turn")
+            raise LockstepError("expected e.g. sample:error=1%,seed=3,warm=none")
     return options

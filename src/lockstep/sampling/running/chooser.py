@@ -1,5 +1,6 @@
 """What chooses among the launches of a running program, and keeps those that are simulated."""
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import Protocol
 
@@ -7,21 +8,15 @@ import numpy as np
 
 from lockstep.device import Launch, Treatment
 from lockstep.errors import LockstepError
+from lockstep.sampling.inside.launches import Inside
 from lockstep.sampling.plan import Plan
 from lockstep.sampling.running.outcome import SampledRun
 
-MOST_WARMED = 64  # launches before one that is simulated
-
 
 class Warmth(Enum):
-    """Which of the launches that are not simulated leave in the caches what they would have left.
-
-    ``TURN``: those just before one that is simulated, a turn of its loop, at most ``MOST_WARMED``:
-    what is older in the caches is then as the last launch that was warmed or simulated left it.
-    """
+    """Which launches that are not simulated leave in the caches what they would have left."""
 
     ALL = "all"
-    TURN = "turn"
     NOTHING = "none"
 
 
@@ -72,14 +67,6 @@ class LaunchLog:
         """Of each launch, which of ``kernels``: int64."""
         return np.array(self._of, np.int64)
 
-    def check_streams(self) -> None:
-        """Raise :class:`LockstepError` if launches may have run at the same time."""
-        if len(self.streams) > 1:
-            raise LockstepError(
-                f"launches of streams {self.streams[0]} and {self.streams[1]} may run at the same "
-                "time, and times of samples do not add up then: --timing full"
-            )
-
     def simulate(self, number: int, launch: Launch) -> Treatment:
         """Have this launch simulated, and keep it."""
         self.simulated[number] = launch
@@ -88,23 +75,42 @@ class LaunchLog:
     def cycles(self, number: int) -> float:
         """Cycles of a launch that was simulated; NaN if that has not ended."""
         run = self.simulated[number].run
-        return float("nan") if run is None else float(run.cycles)
+        if run is None:
+            return float("nan")
+        inside = inside_of(self.simulated[number])
+        return inside.projection(run).cycles if inside else float(run.cycles)
 
     def outcome(self, plan: Plan, confidence: float) -> SampledRun:
         """What the simulated launches of a plan say of all.
 
         Raises :class:`LockstepError` if there is nothing to say.
         """
-        self.check_streams()
+        check_streams(self.streams)
         launches = [self.simulated[number] for number in plan.chosen.tolist()]
         runs = [launch.run for launch in launches if launch.run is not None]
         if missing := [launch.id for launch in launches if launch.run is None]:
             raise LockstepError(
                 f"launch {missing[0]} was to be simulated, and was not: the run ended early"
             )
-        if cut := [launch.id for launch, run in zip(launches, runs) if not run.complete]:
+        inside = inside_of(launches[0])
+        if inside is None and (cut := [run.id for run in runs if not run.complete]):
             raise LockstepError(
                 f"launch {cut[0]} was simulated in part: nothing says how long all of it takes"
             )
         gpu = launches[0].kernel.module.device.gpu
-        return SampledRun(plan, runs, gpu, self.kernel_of, self.kernels, confidence)
+        return SampledRun(plan, runs, gpu, self.kernel_of, self.kernels, confidence, inside)
+
+
+def check_streams(streams: Sequence[int]) -> None:
+    """Raise :class:`LockstepError` if launches may have run at the same time."""
+    if len(streams) > 1:
+        raise LockstepError(
+            f"launches of streams {streams[0]} and {streams[1]} may run at the same time, and "
+            "times of samples do not add up then: --timing full, without --inside"
+        )
+
+
+def inside_of(launch: Launch) -> Inside | None:
+    """The rule of the launch's device, if it projects what it ends."""
+    rule = launch.kernel.module.device.stop
+    return rule if isinstance(rule, Inside) else None

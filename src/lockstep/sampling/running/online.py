@@ -8,7 +8,7 @@ ran so far is as narrow as asked (Neyman's allocation), whatever is still to com
 """
 
 import math
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Hashable
 
 import numpy as np
@@ -19,7 +19,7 @@ from lockstep.sampling.estimate import CONFIDENCE, UNSEEN
 from lockstep.sampling.extras import check_scipy, scipy_stats
 from lockstep.sampling.plan import Plan
 from lockstep.sampling.profile import LightRows
-from lockstep.sampling.running.chooser import MOST_WARMED, LaunchLog, Warmth
+from lockstep.sampling.running.chooser import LaunchLog, Warmth
 from lockstep.sampling.running.outcome import SampledRun
 
 MARGIN = 1.05  # allocation by what was drawn makes intervals a little too short
@@ -70,8 +70,7 @@ class Online:
     """Simulates as few launches as give a half width of ``error``, or one in ``every`` of a kernel.
 
     ``error`` is relative to the total; just one of the two is given. ``warm``: which of the others
-    leave in the caches what they would have left, see :class:`.Warmth`. With ``TURN`` those while
-    the next launch of some stratum is one to simulate.
+    leave in the caches what they would have left, see :class:`.Warmth`.
     """
 
     def __init__(
@@ -94,9 +93,7 @@ class Online:
             raise LockstepError(f"confidence = {confidence}: expected a share of 0.5 to 1")
         self._error, self._every, self._confidence = error, every, confidence
         self._random = np.random.default_rng(seed)
-        self._warm = warm
-        # Strata whose next launch is drawn, with the number of their last, the oldest first.
-        self._awaited: OrderedDict[int, int] = OrderedDict()
+        self._others = Treatment.WARM if warm is Warmth.ALL else Treatment.EXECUTE
         self._log, self._light = LaunchLog(), LightRows()
         self._before: tuple[Hashable, ...] = ()
         self._strata: dict[Hashable, _Stratum] = {}
@@ -117,23 +114,17 @@ class Online:
                 self._strata.setdefault(key, _Stratum()).labels.append(self._labels[-1])
             return self._log.simulate(number, launch)
         stratum = self._strata.setdefault(key, _Stratum())
-        while self._awaited and number - next(iter(self._awaited.values())) > MOST_WARMED:
-            self._awaited.popitem(last=False)  # it may never come
         if not stratum.cell:
             self._begin_pair(stratum, launch)
         self._labels.append(stratum.labels[-1])
         stratum.launches += 1
-        warms = self._warm is Warmth.ALL or (self._warm is Warmth.TURN and self._awaited)
-        treatment = Treatment.WARM if warms else Treatment.EXECUTE
+        treatment = self._others
         if stratum.is_awaited:
             stratum.drawn.append(number)
             treatment = self._log.simulate(number, launch)
         stratum.place += 1
         if stratum.place == 2 * stratum.cell:
             self._begin_pair(stratum, launch)
-        self._awaited.pop(id(stratum), None)
-        if stratum.is_awaited:
-            self._awaited[id(stratum)] = number
         return treatment
 
     def outcome(self) -> SampledRun:

@@ -11,10 +11,12 @@ from lockstep import notebook
 from lockstep.correlation.launches import is_sum
 from lockstep.errors import LockstepError
 from lockstep.gpus.spec import GPU
-from lockstep.metrics import facts, registry
+from lockstep.metrics import registry
+from lockstep.metrics.facts import of_kernel
 from lockstep.names import demangled
 from lockstep.sampling.counters import Counters, estimate_rates
-from lockstep.sampling.estimate import Estimate, estimate, estimate_ratio, estimates
+from lockstep.sampling.estimate import Estimate, estimate, estimate_ratio, estimates, widened
+from lockstep.sampling.inside.launches import Inside, Projected
 from lockstep.sampling.plan import Plan
 
 if TYPE_CHECKING:  # importing the engine imports the compiler
@@ -36,7 +38,8 @@ class SampledRun:
     """Estimates of all launches, from those that a plan chose and that were simulated.
 
     ``runs``: of those on a ``gpu``, in the order of the plan; ``kernel_of``: int64 [launches of the
-    plan], into ``kernels``, the names that linkers see.
+    plan], into ``kernels``, the names that linkers see. ``inside``: the rule by which some of them
+    ran in part, whose estimates then stand for them.
     """
 
     def __init__(
@@ -47,15 +50,39 @@ class SampledRun:
         kernel_of: np.ndarray,
         kernels: Sequence[str],
         confidence: float,
+        inside: Inside | None = None,
     ):
         self.plan, self.gpu, self.confidence = plan, gpu, confidence
         self.kernels, self._kernel_of, self._runs = kernels, kernel_of, runs
-        self._cycles = np.array([run.cycles for run in runs], np.float64)
+        self._inside, self._weights = inside, plan.weights()
+        together = inside.together(runs, self._weights) if inside else Projected.whole(runs)
+        self._projected = together
+        self._cycles = self._projected.cycles
 
     @cached_property
     def cycles(self) -> Estimate:
-        """Core cycles of all launches, each from its start to the end of its last CTA."""
-        return estimate(self.plan, self._cycles, self.confidence)
+        """Core cycles of all launches, each from its start to the end of its last CTA.
+
+        Its interval holds what is not known of launches that ran in part, too.
+        """
+        return self._estimated(np.full(len(self._cycles), True))
+
+    @property
+    def in_part(self) -> int:
+        """Launches that ran in part."""
+        return int(self._projected.cut.sum())
+
+    @property
+    def paired(self) -> int:
+        """Launches that ran to their end though the rule would have ended them."""
+        return self._projected.pairs
+
+    def _estimated(self, mine: np.ndarray) -> Estimate:
+        """The cycles of all launches that some of the chosen ones stand for: bool [chosen]."""
+        found = estimate(self.plan, np.where(mine, self._cycles, 0.0), self.confidence)
+        kernels = self._kernel_of[self.plan.chosen]
+        weights = np.where(mine, self._weights, 0.0)
+        return widened(found, self._projected.variances(weights, kernels))
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
@@ -71,8 +98,8 @@ class SampledRun:
 
     @property
     def simulated_cycles(self) -> float:
-        """Cycles of the launches that were simulated."""
-        return float(self._cycles.sum())
+        """Cycles of the launches that were simulated, as far as they ran."""
+        return float(sum(run.cycles for run in self._runs))
 
     @property
     def speedup(self) -> float:
@@ -81,16 +108,21 @@ class SampledRun:
 
     @cached_property
     def observed(self) -> pd.DataFrame:
-        """The metrics of each simulated launch, a row each, under the names that they have."""
+        """The metrics of each simulated launch, a row each, under the names that they have.
+
+        Those of launches that ran in part are estimates.
+        """
         columns = registry.columns(self.gpu)
-        found = [registry.evaluate(columns, facts.of_kernel(run, self.gpu)) for run in self._runs]
-        return pd.DataFrame(found)
+        facts = [of_kernel(run, self.gpu) for run in self._runs]
+        for number in np.flatnonzero(self._projected.cut).tolist():
+            facts[number] = self._projected.projections[number].facts(self.gpu)
+        return pd.DataFrame([registry.evaluate(columns, each) for each in facts])
 
     def metrics(self) -> pd.DataFrame:
         """Estimates of all metrics but those of one launch: estimated, low, high, a row each.
 
         Sums are estimated as the cycles are; what is no sum, such as a hit rate, follows from
-        estimated totals of counters.
+        estimated totals of counters. Where a launch ran in part nothing bounds them.
         """
         sums = [
             name
@@ -98,8 +130,15 @@ class SampledRun:
             if is_sum(name) and np.isfinite(self.observed[name].to_numpy(np.float64)).all()
         ]
         found = estimates(self.plan, self.observed[sums], self.confidence)
-        rates = estimate_rates(self.plan, Counters.of(self._runs, self.gpu), self.confidence)
-        return pd.concat([found, rates])[["estimated", "low", "high"]]
+        if self.in_part:
+            counters = Counters.projected(self._projected.projections, self.gpu)
+        else:
+            counters = Counters.of(self._runs, self.gpu)
+        rates = estimate_rates(self.plan, counters, self.confidence)
+        both = pd.concat([found, rates])[["estimated", "low", "high"]]
+        if self.in_part:
+            both[["low", "high"]] = np.nan
+        return both
 
     def by_kernel(self) -> list[KernelEstimate]:
         """A row a kernel, in the order of their first launches.
@@ -113,14 +152,17 @@ class SampledRun:
             mine, nothing = chosen == number, float("nan")
             total, low, high = nothing, nothing, nothing
             if not mixed[number]:
-                cycles = np.where(mine, self._cycles, 0.0)
-                total, low, high, _, _ = estimate(self.plan, cycles, self.confidence)
+                total, low, high, _, _ = self._estimated(mine)
             launches = int((self._kernel_of == number).sum())
             rows.append(KernelEstimate(name, launches, int(mine.sum()), total, low, high))
         return rows
 
     def ratio(self, above: str, below: str) -> Estimate:
-        """The total of one metric divided by that of another."""
+        """The total of one metric divided by that of another.
+
+        Raises :class:`LockstepError` where launches ran in part.
+        """
+        self._check_whole()
         observed = self.observed
         return estimate_ratio(
             self.plan, observed[above].to_numpy(), observed[below].to_numpy(), self.confidence
@@ -130,11 +172,20 @@ class SampledRun:
         """The cycles of all launches, by those on another design of which the same were simulated.
 
         Its interval is that of pairs: what both designs say of a launch varies together. Raises
-        :class:`LockstepError` if the other run followed another plan.
+        :class:`LockstepError` if the other run followed another plan, or launches ran in part.
         """
+        self._check_whole()
+        baseline._check_whole()
         if not self.plan.chooses_as(baseline.plan):
             raise LockstepError("the runs followed different plans: their launches are no pairs")
         return estimate_ratio(self.plan, self._cycles, baseline._cycles, self.confidence)
+
+    def _check_whole(self) -> None:
+        if self.in_part:
+            raise LockstepError(
+                f"{self.in_part} launches ran in part, and what two numbers of them are off by "
+                "together is not known: simulate without a rule inside launches"
+            )
 
     def document(self) -> dict[str, Any]:
         """For a JSON file; no estimate has the name of a metric that was measured."""
@@ -152,14 +203,29 @@ class SampledRun:
             "kernels": [
                 {**row._asdict(), "title": demangled(row.kernel)} for row in self.by_kernel()
             ],
-            "observed": {
-                "launch": self.plan.chosen.tolist(),
-                "cycles": self._cycles.tolist(),
-            },
+            **self._each(),
             "metrics": {
                 name: dict(zip(("estimated", "low", "high"), values))
                 for name, *values in self.metrics().itertuples()
             },
+        }
+
+    def _each(self) -> dict[str, Any]:
+        """Every chosen launch: observed, or estimated where some ran in part."""
+        launches, cycles = self.plan.chosen.tolist(), self._cycles.tolist()
+        if self._inside is None:
+            return {"observed": {"launch": launches, "cycles": cycles}}
+        projected = self._projected
+        return {
+            "inside": {
+                "rule": self._inside.name,
+                "in part": self.in_part,
+                "run to their end": projected.pairs,
+                "ratio": projected.correction.ratio if projected.correction else None,
+                "launch": launches,
+                "estimated": cycles,
+                "cycles simulated": [run.cycles for run in self._runs],
+            }
         }
 
 

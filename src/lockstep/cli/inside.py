@@ -1,0 +1,85 @@
+"""``--inside``: launches that are simulated in part, by a rule."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lockstep.cli.timing import ChosenTiming
+from lockstep.errors import LockstepError
+
+if TYPE_CHECKING:
+    from lockstep.sampling.inside import Inside
+    from lockstep.workload import Workload
+
+
+class InsideChoice(click.ParamType):
+    """The text of a rule inside launches."""
+
+    name = "RULE"
+
+    def convert(self, value, param, ctx) -> str:
+        """Check it; what it needs to know of a workload comes later."""
+        from lockstep.sampling.inside.choice import check_rule
+
+        try:
+            check_rule(value)
+        except LockstepError as error:
+            self.fail(str(error), param, ctx)
+        return value
+
+
+INSIDE = click.option(
+    "--inside",
+    type=InsideChoice(),
+    metavar="RULE",
+    help="Simulate a part of each launch, and estimate the rest: windows, photon, pkp, or of a "
+    "trace tbpoint, with options, windows:speed_up=8.",
+)
+
+
+def inside_options(text: str | None, workload: "Workload | None" = None) -> dict[str, Any]:
+    """What a simulation takes for the rule of a text; nothing without one."""
+    if text is None:
+        return {}
+    from lockstep.sampling.inside.choice import inside_by
+
+    inside = inside_by(text, workload)
+    return {"stop": inside, "stop_interval": inside.bin}
+
+
+def check_inside(text: str | None, timing: ChosenTiming, **options: Any) -> None:
+    """Refuse what does not go together with a rule; ``options``: by name, True if given."""
+    if text is None:
+        return
+    if not timing.simulates:
+        raise click.UsageError("--inside needs --timing: without it nothing is simulated")
+    for name, given in options.items():
+        if given:
+            raise click.UsageError(f"--inside and --{name.replace('_', '-')}: {_WHY[name]}")
+
+
+_WHY = {
+    "at_issue": "all CTAs run that are executed as they are simulated",
+    "checkpoint_dir": "what a rule remembers is in no checkpoint",
+    "resume": "what a rule remembers is in no checkpoint",
+    "system": "a rule sees the counters of one GPU",
+    "gpus": "a rule sees the counters of one GPU",
+    "plot": "the plot is of launches that nothing ends",
+    "outside": "what is left out passes through the L2, which the other simulator has",
+    "what_if": "whole launches are compared",
+}
+"""Why options do not go together with a rule."""
+
+
+def chosen_with(text: str | None, timing: ChosenTiming) -> ChosenTiming:
+    """A choice of launches that estimates all of them where a rule lets them run in part."""
+    if text is None or timing.chooser is not None or not timing.simulates:
+        return timing
+    from lockstep.sampling.running import Everything
+
+    return ChosenTiming(True, Everything())
+
+
+def rule_of(options: dict[str, Any]) -> "Inside | None":
+    """The rule among the options of a simulation."""
+    return options.get("stop")
