@@ -47,7 +47,8 @@ class OnePass(OneStep):
                 launch.run = SimpleNamespace(cycles=time)
             queued.clear()
 
-        module = SimpleNamespace(device=SimpleNamespace(synchronize=synchronize, memory=None))
+        device = SimpleNamespace(synchronize=synchronize, memory=None, stop=None)
+        module = SimpleNamespace(device=device)
         for launch, time in zip(_launches(table, module), table.times.tolist()):
             if online(launch) is Treatment.SIMULATE:
                 queued.append((launch, time))

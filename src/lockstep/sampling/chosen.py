@@ -7,7 +7,7 @@ from lockstep.device.recording import Recorder
 from lockstep.errors import LockstepError
 from lockstep.sampling.plan import Plan
 from lockstep.sampling.profile import LightRows
-from lockstep.sampling.running.chooser import LaunchLog
+from lockstep.sampling.running.chooser import LaunchLog, check_streams
 from lockstep.workload import Cta, Kernel
 
 
@@ -66,6 +66,6 @@ class ChosenRecorder(Recorder):
         if not len(self._log):
             raise LockstepError("the program launched nothing: there is nothing to keep")
         self._plan.check_table(self._light.table())
-        self._log.check_streams()
+        check_streams(self._log.streams)
         if failed := sorted(self._chosen - {number - 1 for number in self._ended}):
             raise LockstepError(f"launch {failed[0] + 1} was to be kept, and failed")

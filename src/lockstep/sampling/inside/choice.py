@@ -37,9 +37,9 @@ FORMS = f"{', '.join(RULES)}, with options behind a colon: windows:speed_up=8, p
 
 def check_rule(text: str) -> None:
     """Raise :class:`LockstepError` for a text that is no rule."""
-    name, options, _ = _parsed(text)
-    if name != "tbpoint":
-        RULES[name].make(**options)
+    name, options, common = _parsed(text)
+    known = {"instructions": {}} if name == "tbpoint" else {}
+    Inside(RULES[name].make(**options, **known), **common)
 
 
 def inside_by(text: str, workload: Workload | None = None) -> Inside:

@@ -109,9 +109,6 @@ class Durations:
         streams = self._streams.get(kernel.id)
         if streams is not None:
             streams.ended(max(0, counters.ctas_done - self._size(kernel)))
-        known = self.lasting.get(kernel.id)
-        if known is not None and known.at.counters.launched == counters.launched:
-            return False  # it runs on all the same
         if not self._company.alone or counters.begun >= counters.ctas:
             return False
         mark = Mark(cycle, counters)

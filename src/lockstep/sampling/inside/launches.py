@@ -112,6 +112,10 @@ class Inside:
 
     def __call__(self, kernel: "Kernel", cycle: int, counters: "KernelCounters") -> "Answer":
         """What the rule says, but for launches that are drawn to run to their end."""
+        if kernel.id in self._marks:
+            if cycle > self._marks[kernel.id][0].cycle:
+                return False  # it was drawn; what the rule has seen of it stays as it was then
+            del self._marks[kernel.id]  # of another run: cycles never decrease
         answer = self.rule(kernel, cycle, counters)
         if not answer or not self.rule.ends or not self.pairs:
             return answer

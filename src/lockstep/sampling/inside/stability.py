@@ -82,9 +82,6 @@ class Stability:
         if not self._company.alone or counters.started < 0:
             self._histories.pop(kernel.id, None)
             return False
-        known = self.stable.get(kernel.id)
-        if known is not None and known.end.counters.launched == counters.launched:
-            return False  # it runs on all the same
         history = self._histories.setdefault(kernel.id, _History(counters.launched))
         if history.launched != counters.launched:  # another launch of that number
             history = self._histories[kernel.id] = _History(counters.launched)
