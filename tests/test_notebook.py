@@ -23,7 +23,7 @@ PLAIN = {
     "Profiler", "TraceProfiler", "Correction", "Durations", "Epochs", "Lasting", "Stability",
     "Stable", "Trajectory", "Unit", "Windows", "Follower", "Online", "Warmth", "ProxyProfiler",
     "CachePoint", "DramPoint", "Exploration", "Sweep", "Check", "Row", "DeviceArray", "Event",
-    "Recorder", "Stream", "Texture", "Treatment",
+    "Recorder", "Stream", "Texture", "Treatment", "Everything", "Inside", "Projected",
 }  # fmt: skip
 HOSTILE = "<script>alert('x')</script>&amp;"
 

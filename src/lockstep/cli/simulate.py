@@ -105,6 +105,8 @@ def command(
     """
     from lockstep import api
 
+    files = {"json_file": json_file, "out": out, "timeline": timeline, "report": report}
+    advised = advice.taken(options, policies)
     check_inside(
         inside,
         ChosenTiming(True),
@@ -112,10 +114,8 @@ def command(
         resume=options["resume"],
         plot=plot,
         outside=outside,
+        what_if=advised.lifts,
     )
-
-    files = {"json_file": json_file, "out": out, "timeline": timeline, "report": report}
-    advised = advice.taken(options, policies)
     with one_of_several(options.pop("ranks"), options["checkpoint"]) as reach:
         if not reach.silent:
             check_outputs(**files, source_table=source_table)
