@@ -5,7 +5,7 @@ blocks. Here it is a number, a linear hash of these counts: each instruction has
 What a warp takes, if each instruction takes its mean, is such a sum, too.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -33,7 +33,9 @@ class WarpStreams:
         self._warps = warps
         self._random = np.random.default_rng(_SEED)
         self._weights = np.zeros(1, np.uint64)  # sums of those of the instructions before
-        self._types: list[np.ndarray] = []  # uint64 [CTAs, warps], a batch each
+        self._types: deque[np.ndarray] = deque()  # uint64 [CTAs, warps], of those not counted
+        self._known: Counter[int] = Counter()  # warps of each type, of the first CTAs
+        self._counted = 0  # CTAs
         self._executions = np.zeros(0, np.int64)
         self._begins = np.zeros(0, bool)  # a basic block does, as far as any warp has shown
         self._waiting: deque[_Batch] = deque()  # CTAs that have not ended, the first perhaps have
@@ -73,12 +75,19 @@ class WarpStreams:
             self._passed += self._ctas(self._waiting.popleft())
 
     def dominance(self, ctas: int) -> float:
-        """The share of warps that are of the commonest type, among the first CTAs."""
-        if not ctas or not self._types:
-            return 0.0
-        types = np.concatenate(self._types)[:ctas]
-        counts = np.unique(types, return_counts=True)[1]
-        return float(counts.max() / types.size)
+        """The share of warps that are of the commonest type, among the first CTAs.
+
+        No fewer than it was asked about before.
+        """
+        while self._types and self._counted < ctas:
+            batch = self._types.popleft()
+            part, rest = np.split(batch, [ctas - self._counted])
+            types, counts = np.unique(part, return_counts=True)
+            self._known.update(dict(zip(types.tolist(), counts.tolist())))
+            self._counted += len(part)
+            if len(rest):
+                self._types.appendleft(rest)
+        return max(self._known.values(), default=0) / max(1, self._counted * self._warps)
 
     def predict(self, times: np.ndarray, ended: int) -> None:
         """Keep how long CTAs behind the first ``ended`` take, those that are read later, too.
