@@ -27,7 +27,7 @@ import pandas as pd
 
 from lockstep import notebook
 from lockstep.errors import LockstepError
-from lockstep.sampling.extras import scipy_stats
+from lockstep.sampling.extras import student
 from lockstep.sampling.plan import Plan
 
 CONFIDENCE = 0.95
@@ -281,7 +281,7 @@ def _student(variance: np.ndarray, freedom: np.ndarray, confidence: float) -> fl
         return 0.0
     v, f = variance[known], freedom[known]
     effective = v.sum() ** 2 / (v**2 / f).sum()
-    return float(scipy_stats().t.ppf((1 + confidence) / 2, effective))
+    return student((1 + confidence) / 2, effective)
 
 
 def _least(plan: Plan) -> int:

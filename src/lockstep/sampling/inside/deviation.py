@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lockstep.sampling.extras import scipy_stats
+from lockstep.sampling.extras import student
 
 UNSEEN = 0.03
 UNEXPLAINED = 0.25
@@ -37,7 +37,7 @@ class Deviation(NamedTuple):
 
     def half_width(self, confidence: float) -> float:
         """Half of an interval, in cycles."""
-        return float(scipy_stats().t.ppf((1 + confidence) / 2, self.freedom)) * self.cycles
+        return student((1 + confidence) / 2, self.freedom) * self.cycles
 
 
 def deviation(

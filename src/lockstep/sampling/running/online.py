@@ -16,7 +16,7 @@ import numpy as np
 from lockstep.device import Launch, Treatment
 from lockstep.errors import LockstepError
 from lockstep.sampling.estimate import CONFIDENCE, UNSEEN
-from lockstep.sampling.extras import check_scipy, scipy_stats
+from lockstep.sampling.extras import check_scipy, student
 from lockstep.sampling.plan import Plan
 from lockstep.sampling.profile import LightRows
 from lockstep.sampling.running.chooser import LaunchLog, Warmth
@@ -191,7 +191,7 @@ class Online:
         mean = np.array([s.mean for s in known])
         deviation = np.array([s.deviation for s in known])
         freedom = max(8, sum(s.count for s in known) - len(known))
-        quantile = float(scipy_stats().t.ppf((1 + self._confidence) / 2, freedom))
+        quantile = student((1 + self._confidence) / 2, freedom)
         assert self._error is not None
         target = (self._error / MARGIN * (sizes @ mean) / quantile) ** 2
         work = sizes @ (deviation * np.sqrt(mean))

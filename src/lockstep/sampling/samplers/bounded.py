@@ -17,7 +17,7 @@ import pandas as pd
 
 from lockstep.errors import LockstepError
 from lockstep.sampling.estimate import CONFIDENCE, Estimate, estimate
-from lockstep.sampling.extras import scipy_stats
+from lockstep.sampling.extras import student
 from lockstep.sampling.plan import Plan
 from lockstep.sampling.sampler import Effort, register
 from lockstep.sampling.strata import alike, filled, in_context, in_time, merged
@@ -135,7 +135,7 @@ class Bounded:
         mean = np.bincount(plan.stratum[plan.chosen], seen) / n
         deviation = _deviations(found.parts, mean)
         freedom = max(FREEDOM, int((n - 1)[n < sizes].sum()))
-        quantile = float(scipy_stats().t.ppf((1 + self.confidence) / 2, freedom))
+        quantile = student((1 + self.confidence) / 2, freedom)
         target = (error / MARGIN * found.total / quantile) ** 2
         work = float((sizes * deviation * np.sqrt(mean)).sum())
         bound = target + float((sizes * deviation**2).sum())
