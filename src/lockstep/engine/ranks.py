@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 from lockstep.engine.checkpoint import Keep
 from lockstep.engine.machine import Machine
 from lockstep.engine.simulation import Progress, Simulation
-from lockstep.engine.stop import Answer, StopRule, counts_instructions, reader
+from lockstep.engine.stop import Answer, KernelCounters, StopRule, counts_instructions, reader
 from lockstep.engine.transport import RankLost, Transport, in_memory
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.gpus.spec import GPU
@@ -262,9 +262,9 @@ class _Asked:
         self._rule, self._k, self._answers = rule, k, answers
         self.counts_instructions = counts_instructions(rule)
 
-    def __call__(self, *question: Any) -> Answer:
+    def __call__(self, kernel: Kernel, cycle: int, counters: KernelCounters) -> Answer:
         """As the rule has it."""
-        return self._answers.take(self._k, lambda: self._rule(*question))
+        return self._answers.take(self._k, lambda: self._rule(kernel, cycle, counters))
 
 
 class _Told(_Asked):

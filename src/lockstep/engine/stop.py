@@ -44,7 +44,7 @@ class KernelCounters:
     ctas_done: int  # that have ended
     skipped: int  # that a rule left out
     skipped_instructions: int  # warp instructions of those
-    ended: Sequence[tuple[int, int, int]]  # see :class:`Ended`; it grows later
+    ended: "Sequence[Ended]"  # see :class:`Ended`; it grows later
     sm: np.void  # SM_COUNTERS, summed over the SMs
     partition: np.void  # PARTITION_COUNTERS, summed over the memory partitions
     instructions: np.ndarray | None = None  # ATTRIBUTED, of each; None: the rule does not ask

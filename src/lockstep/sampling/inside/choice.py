@@ -38,7 +38,7 @@ FORMS = f"{', '.join(RULES)}, with options behind a colon: windows:speed_up=8, p
 def check_rule(text: str) -> None:
     """Raise :class:`LockstepError` for a text that is no rule."""
     name, options, common = _parsed(text)
-    known = {"instructions": {}} if name == "tbpoint" else {}
+    known: dict[str, Any] = {"instructions": {}} if name == "tbpoint" else {}
     Inside(RULES[name].make(**options, **known), **common)
 
 

@@ -23,7 +23,7 @@ class _Batch(NamedTuple):
 
     runs: np.ndarray
     first: np.ndarray
-    count: np.ndarray
+    many: np.ndarray
 
 
 class WarpStreams:
@@ -137,7 +137,7 @@ class WarpStreams:
         first = batch.runs["static"]
         of_runs = before[first + batch.runs["count"]] - before[first]
         ahead = np.append(before.dtype.type(0), np.cumsum(of_runs, dtype=before.dtype))
-        return ahead[batch.first + batch.count] - ahead[batch.first]
+        return ahead[batch.first + batch.many] - ahead[batch.first]
 
     def _ctas(self, batch: _Batch) -> int:
         return len(batch.first) // self._warps

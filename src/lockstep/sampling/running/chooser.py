@@ -112,5 +112,5 @@ def check_streams(streams: Sequence[int]) -> None:
 
 def inside_of(launch: Launch) -> Inside | None:
     """The rule of the launch's device, if it projects what it ends."""
-    rule = launch.kernel.module.device.stop
+    rule = getattr(launch.kernel.module.device, "stop", None)
     return rule if isinstance(rule, Inside) else None
