@@ -11,7 +11,7 @@ from lockstep._jit import working_seconds
 from lockstep.engine import attributed
 from lockstep.engine.parts_of_grids import check_parts, has_parts, in_parts
 from lockstep.engine.readings import Readings, Repetition, ctas_from, linear
-from lockstep.engine.record import LeftOut
+from lockstep.engine.record import Ended, LeftOut
 from lockstep.engine.rings import ring_length, rings
 from lockstep.engine.streams import Streams
 from lockstep.errors import EndOfKernel, WorkloadError
@@ -46,7 +46,7 @@ class Running:
     ready: int  # the first cycle at which its CTAs may be dispatched
     first_cta: int = 0  # those before it do not run
     left_out: list[LeftOut] = field(default_factory=list)  # by a rule
-    ended: list[tuple[int, int, int]] = field(default_factory=list)  # CTAs; kept for a rule alone
+    ended: list[Ended] = field(default_factory=list)  # CTAs; kept for a rule alone
     told: int = 0  # CTAs that a rule was told of
     seen: set[int] = field(default_factory=set)  # linear ids of the CTAs read so far
     done: int = 0

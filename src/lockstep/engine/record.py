@@ -42,6 +42,14 @@ class LeftOut(NamedTuple):
     sectors: int  # that they would have moved between the L2 and the memory
 
 
+class Ended(NamedTuple):
+    """A CTA that has ended, for stop rules."""
+
+    start: int
+    end: int
+    lasted: int  # cycles from its start to the end of each of its warps, all together
+
+
 def _nothing_of_modules() -> np.ndarray:
     return np.zeros(0, MODULE_COUNTERS)
 

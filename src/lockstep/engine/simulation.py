@@ -18,8 +18,8 @@ from lockstep.engine.host.seat import HostSeat
 from lockstep.engine.kernels import KernelTable, Running
 from lockstep.engine.machine import Machine
 from lockstep.engine.preparation import Preparation, apply, warm, warm_set
-from lockstep.engine.record import RankWork
-from lockstep.engine.stop import Ended, Rules, RunLimits, Skip, check_parts, reader
+from lockstep.engine.record import Ended, RankWork
+from lockstep.engine.stop import Rules, RunLimits, Skip, check_parts, reader
 from lockstep.engine.streams import ARENAS, Streams
 from lockstep.engine.watchdog import Watchdog
 from lockstep.gpus.spec import GPU

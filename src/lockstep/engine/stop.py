@@ -17,12 +17,13 @@ A rule with a method ``read`` is told of CTAs as they are read, a :class:`Readin
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from lockstep.engine.kernels import Read, Running
 from lockstep.engine.machine import Machine
+from lockstep.engine.record import Ended
 from lockstep.errors import WorkloadError
 from lockstep.model.clock import NEVER
 from lockstep.workload import Cta, Kernel
@@ -44,18 +45,10 @@ class KernelCounters:
     ctas_done: int  # that have ended
     skipped: int  # that a rule left out
     skipped_instructions: int  # warp instructions of those
-    ended: "Sequence[Ended]"  # see :class:`Ended`; it grows later
+    ended: Sequence[Ended]  # it grows later
     sm: np.void  # SM_COUNTERS, summed over the SMs
     partition: np.void  # PARTITION_COUNTERS, summed over the memory partitions
     instructions: np.ndarray | None = None  # ATTRIBUTED, of each; None: the rule does not ask
-
-
-class Ended(NamedTuple):
-    """A CTA that has ended."""
-
-    start: int
-    end: int
-    lasted: int  # cycles from its start to the end of each of its warps, all together
 
 
 @dataclass(frozen=True)

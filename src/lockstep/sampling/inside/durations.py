@@ -36,7 +36,8 @@ from lockstep.sampling.inside.warps import WarpStreams
 
 if TYPE_CHECKING:  # importing the engine imports the compiler
     from lockstep.engine.record import KernelRun
-    from lockstep.engine.stop import Ended, KernelCounters
+    from lockstep.engine.record import Ended
+    from lockstep.engine.stop import KernelCounters
     from lockstep.workload import Cta, Kernel
 
 LEVELS = ("warps", "blocks")
