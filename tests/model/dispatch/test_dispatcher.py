@@ -232,7 +232,7 @@ def test_room_is_what_messages_tell(idle):
     dispatcher.clear_sent(idle)
     assert dispatcher.dispatch(idle, 240, 300) == 1
     assert idle.control.n_launches.tolist() == [0, 1]
-    assert idle.retired[0].tolist() == (0, 8, 1, 120, 200) and idle.state[0].retired == 1
+    assert idle.retired[0].tolist() == (0, 8, 1, 120, 200, 0) and idle.state[0].retired == 1
 
 
 def test_a_kernel_is_over_when_its_stores_are_acknowledged(idle):

@@ -35,8 +35,7 @@ from lockstep.sampling.inside.stability import BIN, Company
 from lockstep.sampling.inside.warps import WarpStreams
 
 if TYPE_CHECKING:  # importing the engine imports the compiler
-    from lockstep.engine.record import KernelRun
-    from lockstep.engine.record import Ended
+    from lockstep.engine.record import Ended, KernelRun
     from lockstep.engine.stop import KernelCounters
     from lockstep.workload import Cta, Kernel
 
