@@ -409,28 +409,31 @@ def test_words_side_by_side_are_compared_and_moved_at_once():
                 assert here.tolist() == kept[:first] + [-7] + kept[first:lost] + kept[lost + 1 :]
 
 
-def test_a_word_is_met_and_moved_at_once():
-    meet = {
-        4: _jit.jit(lambda words, first, value, n: _jit.meet_words(words, first, value, n, 4)),
-        8: _jit.jit(lambda words, first, value, n: _jit.meet_words(words, first, value, n, 8)),
-        16: _jit.jit(lambda words, first, value, n: _jit.meet_words(words, first, value, n, 16)),
+def test_numbers_side_by_side_are_compared_at_once():
+    equal = _jit.jit(lambda numbers, first, value: _jit.equal_bytes(numbers, first, value, 16))
+    greater = {
+        4: _jit.jit(lambda numbers, first, value: _jit.greater(numbers, first, value, 4)),
+        16: _jit.jit(lambda numbers, first, value: _jit.greater(numbers, first, value, 16)),
+    }
+    least = {
+        4: _jit.jit(lambda numbers, first: _jit.place_of_least(numbers, first, 4)),
+        16: _jit.jit(lambda numbers, first: _jit.place_of_least(numbers, first, 16)),
     }
     rng = np.random.default_rng(2)
-    for width, compiled in meet.items():
-        for first in range(3):
-            for value in range(width + 1):
-                here = rng.permutation(width + 3)
-                there, kept = here.copy(), here.tolist()
-                for moves in (0, -1):
-                    place = compiled(here, first, value, moves)
-                    assert place == intrinsics._meet_words_in_python(
-                        there, first, value, moves, width
-                    )
-                    assert here.tolist() == there.tolist()
-                    stack = kept[first : first + width]
-                    assert place == (stack.index(value) if value in stack else width)
-                    if moves:
-                        rest = [value] + [each for each in stack if each != value]
-                        assert here.tolist()[first : first + width] == rest[:width]
-                    else:
-                        assert here.tolist() == kept
+    for first in range(4):
+        marks = rng.choice([0, 1, 128, 255], 20).astype(np.uint8)
+        for value in (0, 1, 128, 255):
+            found = equal(marks, first, value)
+            assert found == intrinsics._equal_bytes_in_python(marks, first, value, 16)
+            assert found == sum(1 << k for k in range(16) if marks[first + k] == value)
+        for width in (4, 16):
+            for most in (2, 1 << 31):
+                times = rng.integers(0, most, 20).astype(np.int32)
+                some = times[first : first + width].tolist()
+                place = least[width](times, first)
+                assert place == intrinsics._place_of_least_in_python(times, first, width)
+                assert place == some.index(min(some))
+                for value in (-1, 0, 1, int(times[first]), (1 << 31) - 1):
+                    found = greater[width](times, first, value)
+                    assert found == intrinsics._greater_in_python(times, first, value, width)
+                    assert found == sum(1 << k for k in range(width) if some[k] > value)

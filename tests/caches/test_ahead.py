@@ -12,8 +12,8 @@ from lockstep.caches import CachePoint, Exploration, Sweep
 from lockstep.caches.accesses import ATOMIC, INVALIDATE, PAST_L1, READ
 from lockstep.caches.ahead import Prefetching
 from lockstep.caches.geometry import Sets, line_of, number_of, row_of
+from lockstep.caches.lookups import Level
 from lockstep.caches.order import ENTRY
-from lockstep.caches.stacks import Level
 from lockstep.caches.tagged import Tagged
 from lockstep.errors import WorkloadError
 from lockstep.model.cache.prefetch.table import FIRST_USE, HIT, MISS

@@ -11,8 +11,8 @@ from lockstep.caches.accesses import ATOMIC, READ, WRITE
 from lockstep.caches.dram import BATCH, DramBatch, DramChannels
 from lockstep.caches.dram_map import places
 from lockstep.caches.geometry import Sets
+from lockstep.caches.lookups import Level
 from lockstep.caches.order import ENTRY
-from lockstep.caches.stacks import Level
 from lockstep.caches.tagged import Tagged
 from lockstep.errors import SpecError, WorkloadError
 from lockstep.model.counters import PARTITION_COUNTERS

@@ -5,11 +5,12 @@ import functools
 import numpy as np
 import pytest
 
+from lockstep.caches import uses
 from lockstep.caches.accesses import ATOMIC, INVALIDATE, PAST_L1, PRIVATE, READ, WRITE
 from lockstep.caches.geometry import Sets, row_of
-from lockstep.caches.lookups import MOST_EPOCHS
+from lockstep.caches.lookups import MOST_EPOCHS, Level, StackShape
 from lockstep.caches.order import ENTRY
-from lockstep.caches.stacks import MOST_WAYS, Level, Stacks, StackShape
+from lockstep.caches.stacks import MOST_WAYS, Stacks
 
 FULL = 15
 
@@ -179,30 +180,74 @@ def test_every_number_of_sets_at_once(name, line_bytes):
         np.testing.assert_array_equal(found, twin.counts[:, 1], f"{sets} sets, {ways} ways")
 
 
+def without_flags(entries, flagged=False):
+    return [
+        (line, kind, sm, flags * flagged, sectors) for line, kind, sm, flags, sectors in entries
+    ]
+
+
 @pytest.mark.parametrize("line_bytes", [32, 128])
-@pytest.mark.parametrize("ways", [1, 3, 4, 7, 16, 17])
+@pytest.mark.parametrize("ways", [1, 3, 4, 7, 16, 17, 40])
 def test_lines_are_met_the_same_before_while_and_after_others_are_given_up(ways, line_bytes):
-    """Without atomics stacks of up to 16 lines are looked at as a whole; holes end that."""
+    """Lines know when they were used until a cache gives one up; then they lie in stacks, until it
+    is emptied."""
     rng = np.random.default_rng(ways + line_bytes)
     plain = (READ, READ, READ, WRITE)
     levels = {s: Level(Sets(s, line_bytes), ways, 3) for s in (16, 8, 2, 1)}
     stacks = Stacks(levels[16], [StackShape(s, ways) for s in (8, 2, 1)])
     twins = {s: Cache(level, ways) for s, level in levels.items()}
-    swift = []
+    settled = []
     for kinds, lines in [(plain, 40), (plain, 400), ((*plain, ATOMIC), 60), (plain, 60)] * 2:
-        entries = [
-            (line, kind, sm, flags * (ATOMIC in kinds), sectors)
-            for line, kind, sm, flags, sectors in entries_of(rng, 900, lines, 3, kinds)
-        ]
-        before = stacks._met.sum()
+        entries = without_flags(entries_of(rng, 900, lines, 3, kinds), ATOMIC in kinds)
+        if len(settled) == 4:
+            stacks.forget()
+            for twin in twins.values():
+                twin.forget()
         stacks.look_up(records(entries), len(entries))
-        swift.append(bool(stacks._met.sum() > before))
+        settled.append(bool(stacks._uses._settled.any()))
         for twin in twins.values():
             twin.look_up(entries)
         for sets, twin in twins.items():
             np.testing.assert_array_equal(stacks.accesses, twin.counts[:, 0])
             np.testing.assert_array_equal(stacks.misses(sets, ways), twin.counts[:, 1])
-    assert swift[:2] == [ways <= 16] * 2 and not swift[2]
+    assert settled == [False, False, True, True] * 2
+
+
+def test_a_cache_that_gives_up_nothing_stays_as_it_is_beside_one_that_does():
+    levels = {s: Level(Sets(s, 64), 4, 2) for s in (4, 2)}
+    stacks, twins = Stacks(levels[4], [StackShape(2, 4)]), {s: Cache(levels[s], 4) for s in levels}
+    for entries in (
+        [read(k % 7) for k in range(20)] + [(k % 9, READ, 1, 0, FULL) for k in range(20)],
+        [(3, ATOMIC, 1, 0, 1), (50, ATOMIC, 0, 0, 3), (8, ATOMIC, 1, 0, FULL), read(6)],
+        [(k % 9, READ, k & 1, 0, FULL) for k in range(40)],
+    ):
+        stacks.look_up(records(entries), len(entries))
+        for sets, twin in twins.items():
+            twin.look_up(entries)
+            np.testing.assert_array_equal(stacks.misses(sets, 4), twin.counts[:, 1])
+    assert stacks._uses._settled.tolist() == [False, True], "line 50 was not there"
+
+
+@pytest.mark.parametrize("ways", [4, 16])
+def test_times_are_renumbered_before_there_are_no_more(ways, monkeypatch):
+    monkeypatch.setattr(uses, "MOST_TIME", 4 * 300 + 500)
+    rng = np.random.default_rng(ways)
+    levels = {s: Level(Sets(s, 32), ways, 2) for s in (8, 2)}
+    stacks = Stacks(levels[8], [StackShape(2, ways)])
+    twins = {s: Cache(level, ways) for s, level in levels.items()}
+    most = 0
+    for n in range(12):
+        entries = without_flags(entries_of(rng, 300, 30, 2, (READ, WRITE)))
+        stacks.look_up(records(entries), len(entries))
+        most = max(most, stacks._uses._now.max())
+        for sets, twin in twins.items():
+            twin.look_up(entries)
+            np.testing.assert_array_equal(stacks.misses(sets, ways), twin.counts[:, 1])
+        if n == 7:
+            stacks.forget()
+            for twin in twins.values():
+                twin.forget()
+    assert 500 < most < 4 * 300 + 500
 
 
 @pytest.mark.parametrize("name", [name for name in LEVELS if "l2" not in name])

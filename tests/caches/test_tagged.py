@@ -9,8 +9,9 @@ from caches.streams import stream
 from lockstep._jit import as_records
 from lockstep.caches.accesses import READ
 from lockstep.caches.geometry import Sets
+from lockstep.caches.lookups import Level
 from lockstep.caches.order import ENTRY
-from lockstep.caches.stacks import Level, Stacks
+from lockstep.caches.stacks import Stacks
 from lockstep.caches.tagged import Tagged
 
 SETS = {

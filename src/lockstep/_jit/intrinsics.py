@@ -85,17 +85,29 @@ def _push_words_in_python(
     words[first] = value
 
 
-def _meet_words_in_python(words: np.ndarray, first: int, value: int, moves: int, width: int) -> int:
-    """Where ``value`` is among ``width`` elements of an int64 array, from ``first`` on; ``width``
-    if it is not. If ``moves`` is -1, not 0, those before it move up by one, and it comes first.
+def _equal_bytes_in_python(numbers: np.ndarray, first: int, value: int, width: int) -> int:
+    """Which of ``width`` elements of a uint8 array, from ``first`` on, are ``value``: a bit each.
 
-    ``width`` is a literal: compiled code does it without a jump, for what cannot be foretold.
+    ``width`` is a literal: compiled code compares all of them at once.
     """
-    same = np.flatnonzero(words[first : first + width] == value)
-    place = int(same[0]) if len(same) else width
-    if moves:
-        _push_words_in_python(words, first, value, place, width)
-    return place
+    return sum(1 << k for k in range(width) if numbers[first + k] == value)
+
+
+def _greater_in_python(numbers: np.ndarray, first: int, value: int, width: int) -> int:
+    """Which of ``width`` elements of an int32 array, from ``first`` on, exceed ``value``, as bits.
+
+    ``width`` is a literal: compiled code compares all of them at once.
+    """
+    return sum(1 << k for k in range(width) if numbers[first + k] > value)
+
+
+def _place_of_least_in_python(numbers: np.ndarray, first: int, width: int) -> int:
+    """Where the least of ``width`` elements of an int32 array is, from ``first`` on: the first one
+    of several.
+
+    ``width`` is a literal, and a power of two: compiled code compares all of them at once.
+    """
+    return int(numbers[first : first + width].argmin())
 
 
 def _look_in_python(array: np.ndarray, index: int) -> int:
@@ -129,12 +141,14 @@ atomic_add = _intrinsic("atomic_add", _add_in_python)
 popcount = _intrinsic("popcount", _count_in_python)
 call_native = _intrinsic("call_native", _call_native_from_python)
 call_phase = _intrinsic("call_phase", _call_phase_in_python)
+equal_bytes = _intrinsic("equal_bytes", _equal_bytes_in_python)
 equal_words = _intrinsic("equal_words", _equal_words_in_python)
 push_words = _intrinsic("push_words", _push_words_in_python)
+greater = _intrinsic("greater", _greater_in_python)
 look = _intrinsic("look", _look_in_python)
-meet_words = _intrinsic("meet_words", _meet_words_in_python)
 nanoseconds = _intrinsic("nanoseconds", _nanoseconds_in_python)
 pause = _intrinsic("pause", _pause_in_python)
+place_of_least = _intrinsic("place_of_least", _place_of_least_in_python)
 prefetch = _intrinsic("prefetch", _prefetch_in_python)
 trailing_zeros = _intrinsic("trailing_zeros", _trailing_zeros_in_python)
 sleep_while = _intrinsic("sleep_while", _sleep_while_in_python)

@@ -151,12 +151,19 @@ def _listed(s, spec, record, k):
 
 @inline
 def _lanes(s, spec, step, record, mask, size):
-    """Bytes from the address of each lane on."""
+    """Bytes from the address of each lane on: at once where they lie side by side."""
+    begin = end = 0
     for k in range(popcount(mask)):
         low = _listed(s, spec, record, k)
-        if low != NOWHERE and not _range(s, spec, step, low, low + size):
-            return False
-    return True
+        if low == NOWHERE:
+            continue
+        if low == end and begin < end:
+            end += size
+        elif low < begin or low + size > end:
+            if not _range(s, spec, step, begin, end):
+                return False
+            begin, end = low, low + size
+    return _range(s, spec, step, begin, end)
 
 
 @inline

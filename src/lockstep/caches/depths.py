@@ -15,9 +15,9 @@ from lockstep._jit import (
     trailing_zeros,
 )
 from lockstep.caches.accesses import ATOMIC, INVALIDATE, PAST_L1, PRIVATE, READ, WRITE
+from lockstep.caches.geometry import row_of
 from lockstep.caches.lookups import (
     BLOCK,
-    BLOCKS,
     DEPTH_BITS,
     DROPS,
     EPOCH_BITS,
@@ -31,14 +31,12 @@ from lockstep.caches.lookups import (
     STAYS,
     TOGETHER,
 )
-from lockstep.caches.swift import hashed_row, swiftly
 
 
 @jit
 def look_up(c, entries, count):
     """Pass entries through the stacks."""
     spec = c.spec[0]
-    simple = spec.sectored == 0 and spec.filter == 0
     end = 0
     while end < count:
         renew(c, MOST_EPOCHS // 2)
@@ -48,15 +46,18 @@ def look_up(c, entries, count):
             k, n = spec.shapes, c.ends[cache] - begin
             while k > 0 and n > 0:
                 k -= 1
-                if simple and c.gives[cache] + c.holes[k] == 0 and c.shapes[k].room <= BLOCKS:
-                    n = swiftly(c, k, cache, begin, n)
-                else:
-                    n = _through(c, spec, k, cache, begin, n)
+                n = _through(c, spec, k, cache, begin, n)
             begin += spec.parts * c.counts[cache]
     spec.out = 0
     if spec.filter > 0:
         for k in range(count):
             _pass_left(c, spec, entries[k], k)
+
+
+@jit
+def hashed_row(c, line):
+    """The row of a line where it is not the low bits of its number."""
+    return row_of(c.rows, line)
 
 
 @jit
@@ -85,7 +86,6 @@ def _sort(c, spec, entries, first, end):
     Where it stops: before the end, if a cache might see more than MOST_EPOCHS.
     """
     c.counts[:] = 0
-    c.gives[:] = 0
     emptied = 0
     for k in range(first, end):
         emptied += entries[k].kind == INVALIDATE
@@ -108,8 +108,7 @@ def _list(c, spec, entry, k, cache):
     if entry.kind == INVALIDATE:
         c.epochs[cache] += 1 - spec.l2
         return
-    what, epoch = _what(spec, entry), c.epochs[cache]
-    c.gives[cache] |= what > STAYS
+    what, epoch = what_of(spec, entry), c.epochs[cache]
     line, sectors, place = entry.line * spec.parts, entry.sectors, k * spec.parts
     for part in range(spec.parts):
         own = sectors & ((1 << spec.sectors) - 1)
@@ -124,7 +123,7 @@ def _list(c, spec, entry, k, cache):
 
 
 @inline
-def _what(spec, entry):
+def what_of(spec, entry):
     """What an entry does to a cache."""
     if spec.l2:
         return MOVES

@@ -60,9 +60,9 @@ class Exploration:
     ):
         self._gpu, self._told = gpu, told
         self._order = Interleaver(gpu.sm.count, order, same=same, seed=seed)
-        plan = PassPlan(gpu, policies or {})
+        self._plan = PassPlan(gpu, policies or {})
         self._sweeps = sweeps or (own(gpu),)
-        self._of_sweeps = [plan.passes(s.l1, s.l2, s.dram) for s in self._sweeps]
+        self._of_sweeps = [self._plan.passes(s.l1, s.l2, s.dram) for s in self._sweeps]
         self._passes = [each for passes in self._of_sweeps for each in passes]
         self._kernel: Kernel | None = None
         self._coalescer: Coalescer | None = None
@@ -139,16 +139,19 @@ class Exploration:
         return pd.DataFrame([columns for _, columns in rows])
 
     def _begin(self, kernel: Kernel) -> None:
-        places, threads = places_of(kernel, self._gpu), self._gpu.sm.warps * kernel.warp_size
-        self._kernel, self._coalescer = kernel, Coalescer(kernel, threads)
-        self._order.begin(places, kernel.warps, kernel.warps * kernel.warp_size * 4 // LINE_BYTES)
+        self._kernel = kernel
+        apart = kernel.warps * kernel.warp_size * 4 // LINE_BYTES
+        self._order.begin(places_of(kernel, self._gpu), kernel.warps, apart)
         for each in self._passes:
             each.launch(self._gpu.launch.flush_l1, self._gpu.launch.l2 == "flush")
 
     def _take_waiting(self) -> None:
         """The CTAs that wait can begin."""
         if self._waiting:
-            assert self._coalescer is not None, "it has begun"
+            assert self._kernel is not None, "it has begun"
+            if self._coalescer is None:
+                threads = self._gpu.sm.warps * self._kernel.warp_size
+                self._coalescer = Coalescer(self._kernel, threads)
             self._order.add(self._coalescer.batch(self._waiting))
         self._waiting, self._words = [], 0
 
@@ -156,8 +159,8 @@ class Exploration:
         again = True
         while again:
             count, again = self._order.run(more)
-            for each in self._passes:
-                each.take(self._order.entries, count)
+            if count:
+                self._plan.take(self._passes, self._order.entries, count)
 
 
 def own(gpu: GPU) -> Sweep:

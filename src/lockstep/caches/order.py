@@ -26,6 +26,7 @@ from lockstep.caches.turns import (
     Interleaving,
     compact,
     fill,
+    take_in,
 )
 from lockstep.errors import WorkloadError
 from lockstep.gpus.spec import GPU
@@ -50,7 +51,7 @@ ENTRY = np.dtype(
 )
 """One line of one warp's memory instruction, as it reaches the L1 of its SM."""
 
-CHUNK = 1 << 15  # entries that are made at a time: they stay in the host's caches
+CHUNK = 1 << 17  # entries that are made at a time: so many that a cache's lines are met often
 
 
 def places_of(kernel: Kernel, gpu: GPU) -> int:
@@ -125,18 +126,8 @@ class Interleaver:
         """More CTAs, in grid order."""
         count = len(ctas.first)
         self._make_room(count, ctas)
-        arrays, spec = self._arrays, self._arrays["spec"][0]
-        loaded = arrays["loaded"].view(np.ndarray)[spec.rows : spec.rows + count]
-        loaded["steps"], loaded["lines"] = spec.steps, spec.lines
-        loaded["warps"] = spec.firsts + ctas.first.shape[1] * np.arange(count)
-        loaded["number"] = spec.began + spec.pending + np.arange(count)
-        parts = (("firsts", ctas.first.ravel()), ("steps", ctas.steps), ("lines", ctas.lines))
-        for name, part in parts:
-            begin = int(spec[name])
-            plain(arrays[name])[begin : begin + len(part)] = plain(part)
-            spec[name] = begin + len(part)
-        spec.rows += count
-        spec.pending += count
+        self._context = self._context or Interleaving(**self._arrays)
+        take_in(self._context, ctas.first, ctas.steps, ctas.lines)
 
     def run(self, more: bool) -> tuple[int, bool]:
         """Fill ``entries``: how many there are, and whether to call it again before adding CTAs.

@@ -4,11 +4,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
+from lockstep._jit import Records
 from lockstep.caches.accesses import ATOMIC, READ, WRITE
 from lockstep.caches.ahead import FATES, Prefetching
 from lockstep.caches.dram import DramBatch, DramPoint
+from lockstep.caches.listed import EntryLists
+from lockstep.caches.lookups import Level, StackShape
 from lockstep.caches.points import CachePoint
-from lockstep.caches.stacks import Level, Stacks, StackShape
+from lockstep.caches.stacks import Stacks
 from lockstep.caches.tagged import USER, Tagged
 from lockstep.errors import WorkloadError
 from lockstep.gpus.spec import GPU
@@ -94,7 +97,14 @@ class PassPlan:
 
     def __init__(self, gpu: GPU, policies: Mapping[str, Callable]):
         self._gpu, self._policies = gpu, policies
+        self._lists = EntryLists(gpu.sm.count, shared=True)  # of what comes to L1s
         self._evict = gpu.l1.protocol == "write_evict"
+
+    def take(self, passes: Iterable[Pass], entries: Records, count: int) -> None:
+        """Look some entries up in passes through L1s."""
+        self._lists.forget()
+        for each in passes:
+            each.take(entries, count)
 
     def passes(
         self,
@@ -121,7 +131,9 @@ class PassPlan:
         shapes = _shapes(points)
         keeps = shapes[0].ways if filters else 0
         level = self._level(points, shapes, self._gpu.sm.count, evict=self._evict, keeps=keeps)
-        return Stacks(level, shapes[1:]) if points[0].in_stack else self._tagged(level, points[0])
+        if points[0].in_stack:
+            return Stacks(level, shapes[1:], self._lists)
+        return self._tagged(level, points[0])
 
     def _l2(self, points: Sequence[CachePoint]) -> Lookups:
         shapes = _shapes(points)

@@ -15,14 +15,13 @@ that found all that they need on top.
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
 from lockstep._jit import Records, as_records
 from lockstep.caches.accesses import LINE_BYTES, LINE_SECTORS
 from lockstep.caches.depths import look_up, renew
-from lockstep.caches.geometry import Sets
+from lockstep.caches.listed import EntryLists
 from lockstep.caches.lookups import (
     ACCESS,
     BLOCK,
@@ -32,37 +31,14 @@ from lockstep.caches.lookups import (
     SHAPE,
     SPEC,
     TOGETHER,
+    Level,
     StackLookups,
+    StackShape,
 )
 from lockstep.caches.order import ENTRY
+from lockstep.caches.uses import UseTimes
 
 MOST_WAYS = 1 << 14
-
-
-class Level(NamedTuple):
-    """What a pass is of: ``caches`` alike, each of so many sets, and what they do with writes.
-
-    ``ways``: the most that are told apart. An L1 takes no room for what is written, and gives up
-    lines that atomics touch, writes that go past it, and with ``evict`` all writes but those of
-    local memory; with ``l2`` all accesses take room and stay. ``sectored``: a line's sectors of 32
-    bytes come one by one; else lines come whole. ``keeps``: with so many ways, what misses is
-    listed for the level below; 0 = nothing is.
-    """
-
-    sets: Sets
-    ways: int
-    caches: int = 1
-    l2: bool = False
-    evict: bool = False
-    sectored: bool = False
-    keeps: int = 0
-
-
-class StackShape(NamedTuple):
-    """Sets of a cache, and the most ways that are told apart."""
-
-    sets: int
-    ways: int
 
 
 class Stacks:
@@ -73,7 +49,12 @@ class Stacks:
     of a sector where there are sectors. An L1 is not asked for what goes past it.
     """
 
-    def __init__(self, level: Level, fewer: Sequence[StackShape] = ()):
+    def __init__(
+        self,
+        level: Level,
+        fewer: Sequence[StackShape] = (),
+        lists: EntryLists | None = None,
+    ):
         shapes = [StackShape(level.sets.count, level.ways), *fewer]
         for shape in shapes:
             if not 1 <= shape.ways <= MOST_WAYS:
@@ -99,7 +80,7 @@ class Stacks:
         self.level, self._shapes = level, {shape.sets: k for k, shape in enumerate(shapes)}
         self._tops = np.zeros((len(shapes) + 1, KINDS), np.int64)
         most = max(shape.ways for shape in shapes)
-        self._depths, self._met = np.zeros((2, len(shapes), KINDS, most + 1), np.int64)
+        self._depths = np.zeros((len(shapes), KINDS, most + 1), np.int64)
         self._spec = s
         self._context = StackLookups(
             spec,
@@ -111,17 +92,20 @@ class Stacks:
             _words(size if level.sectored else 0),
             self._tops,
             self._depths,
-            self._met,
-            *np.zeros((3, level.caches), np.int64),
+            *np.zeros((2, level.caches), np.int64),
             as_records(np.zeros(s.parts * TOGETHER, ACCESS)),
             np.zeros(1, np.int64),
             as_records(np.zeros(1, ENTRY)),
         )
+        self._uses = None if level.sectored or level.keeps else UseTimes(level, shapes, lists)
 
     def forget(self) -> None:
         """Empty all caches; what was counted stays."""
         self._epochs += 1
-        renew(self._context, MOST_EPOCHS)
+        if self._epochs.max() > MOST_EPOCHS:
+            renew(self._context, MOST_EPOCHS)
+        if self._uses:
+            self._uses.forget()
 
     def look_up(self, entries: Records, count: int) -> Records:
         """Pass the first ``count`` entries; what goes on to the level below, valid until called
@@ -130,6 +114,11 @@ class Stacks:
         if self.level.keeps and len(self._context.out) < most:
             left, out = np.zeros(most, np.int64), as_records(np.zeros(most, ENTRY))
             self._context = self._context._replace(left=left, out=out)
+        if self._uses:
+            entries = self._uses.look_up(self._context, entries, count)
+            count = len(entries)
+            if not count:
+                return entries
         look_up(self._context, entries, count)
         return self._context.out[: self._spec.out]
 
@@ -140,9 +129,9 @@ class Stacks:
         """
         k = self._shapes[sets]
         ways = int(self._context.shapes[k].ways)
-        made = self._depths[k, :, : ways + 1] + self._met[k, :, : ways + 1]
-        made[:, 0] += self._tops[k + 1 :].sum(axis=0) + self._met[k + 1 :, :, 0].sum(axis=0)
-        return made
+        made = self._depths[k, :, : ways + 1].copy()
+        made[:, 0] += self._tops[k + 1 :].sum(axis=0)
+        return made + self._uses.depths(k) if self._uses else made
 
     def misses(self, sets: int, ways: int) -> np.ndarray:
         """Accesses that miss a cache of so many sets and ways, of each kind: int64 [KINDS]."""

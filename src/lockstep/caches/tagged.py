@@ -26,9 +26,8 @@ from lockstep.caches.accesses import (
 from lockstep.caches.ahead import Ahead, Prefetching
 from lockstep.caches.depths import pass_on
 from lockstep.caches.geometry import RowFinder, line_of, number_of, row_of
-from lockstep.caches.lookups import KINDS
+from lockstep.caches.lookups import KINDS, Level
 from lockstep.caches.order import ENTRY
-from lockstep.caches.stacks import Level
 from lockstep.model.cache import replacement, tags
 from lockstep.model.cache.prefetch.table import FIRST_USE, HIT, MISS
 from lockstep.model.cache.tags import Tags

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lockstep._jit import Context, Records, inline, jit
+from lockstep._jit import Context, Records, force_inline, inline, jit
 from lockstep.caches.accesses import BARRIER, FARTHEST, INVALIDATE, PRIVATE, READ
 
 PRIVATE_REGION = 1 << 49  # first line of local memory, apart from all others
@@ -242,6 +242,36 @@ def _lot(spec):
 
 
 @jit
+def take_in(o, first, steps, lines):
+    """Append CTAs, whose first steps and lines count from those that come with them."""
+    spec = o.spec[0]
+    count, width = first.shape
+    for k in range(count):
+        row = o.loaded[spec.rows + k]
+        row.steps, row.lines = spec.steps, spec.lines
+        row.warps = spec.firsts + k * width
+        row.number = spec.began + spec.pending + k
+        for w in range(width):
+            o.firsts[row.warps + w] = first[k, w]
+    for k in range(len(steps)):
+        _copy_step(o.steps[spec.steps + k], steps[k])
+    for k in range(len(lines)):
+        to, line = o.lines[spec.lines + k], lines[k]
+        to.line, to.sectors = line.line, line.sectors
+    spec.rows += count
+    spec.pending += count
+    spec.firsts += count * width
+    spec.steps += len(steps)
+    spec.lines += len(lines)
+
+
+@force_inline
+def _copy_step(to, step):
+    to.first, to.lines, to.site = step.first, step.lines, step.site
+    to.kind, to.flags = step.kind, step.flags
+
+
+@jit
 def compact(o):
     """Move what CTAs need that have not ended to the front of all arrays, in their order."""
     spec = o.spec[0]
@@ -282,9 +312,7 @@ def _move(o, spec, of):
         to, line = o.lines[spec.lines + k], o.lines[of.lines + lines + k]
         to.line, to.sectors = line.line, line.sectors
     for k in range(end - first):
-        to, step = o.steps[spec.steps + k], o.steps[of.steps + first + k]
-        to.first, to.lines, to.site = step.first, step.lines, step.site
-        to.kind, to.flags = step.kind, step.flags
+        _copy_step(o.steps[spec.steps + k], o.steps[of.steps + first + k])
     for k in range(warps + 1):
         o.firsts[spec.firsts + k] = o.firsts[of.warps + k]
     to = o.loaded[spec.rows]

@@ -13,7 +13,7 @@ FUTEX = {"x86_64": 202, "aarch64": 98}.get(platform.machine()) if sys.platform =
 FUTEX_WAIT, FUTEX_WAKE = 128, 129  # among threads of one process
 CACHE_LINE = 64  # bytes of the host's
 WORD = 8  # bytes of an element
-_INT, _LONG = ir.IntType(32), ir.IntType(64)
+_BYTE, _INT, _LONG = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 
 
 @extending.intrinsic
@@ -82,30 +82,61 @@ def push_words(_, words, first, value, count, width):
 
 
 @extending.intrinsic(prefer_literal=True)
-def meet_words(_, words, first, value, moves, width):
-    """Where ``value`` is among ``width`` elements of an int64 array, from ``first`` on; ``width``
-    if it is not. If ``moves`` is -1, not 0, those before it move up by one, and it comes first.
+def equal_bytes(_, numbers, first, value, width):
+    """Which of ``width`` elements of a uint8 array, from ``first`` on, are ``value``: a bit each.
 
-    ``width`` is a literal. Nothing here is a jump.
+    ``width`` is a literal.
     """
 
     def generate(context, builder, signature, arguments):
         count = width.literal_value
-        place = _vector(context, builder, signature, arguments, count)
-        old, met = _read(builder, place), _repeated(builder, arguments[2], count)
-        same = builder.bitcast(builder.icmp_unsigned("==", old, met), ir.IntType(count))
-        found = builder.or_(builder.zext(same, _LONG), ir.Constant(_LONG, 1 << count))
-        before = builder.xor(found, builder.sub(found, ir.Constant(_LONG, 1)))  # and it, too
-        lanes = ir.VectorType(ir.IntType(1), count)
-        chosen = builder.trunc(builder.and_(before, arguments[3]), ir.IntType(count))
-        order = ir.Constant(ir.VectorType(_INT, count), [count, *range(count - 1)])
-        moved = builder.shuffle_vector(old, met, order)
-        new = builder.select(builder.bitcast(chosen, lanes), moved, old)
-        builder.store(new, place).align = WORD
-        return builder.cttz(found, ir.Constant(ir.IntType(1), 1))
+        place = _vector(context, builder, signature, arguments, count, _BYTE)
+        met = _repeated(builder, builder.trunc(arguments[2], _BYTE), count)
+        same = builder.icmp_unsigned("==", _read(builder, place, 1), met)
+        return builder.zext(builder.bitcast(same, ir.IntType(count)), _LONG)
 
     number = numba.types.int64
-    return number(words, number, number, number, width), generate
+    return number(numbers, number, number, width), generate
+
+
+@extending.intrinsic(prefer_literal=True)
+def greater(_, numbers, first, value, width):
+    """Which of ``width`` elements of an int32 array, from ``first`` on, exceed ``value``, as bits.
+
+    ``width`` is a literal.
+    """
+
+    def generate(context, builder, signature, arguments):
+        count = width.literal_value
+        place = _vector(context, builder, signature, arguments, count, _INT)
+        met = _repeated(builder, builder.trunc(arguments[2], _INT), count)
+        above = builder.icmp_signed(">", _read(builder, place, 4), met)
+        return builder.zext(builder.bitcast(above, ir.IntType(count)), _LONG)
+
+    number = numba.types.int64
+    return number(numbers, number, number, width), generate
+
+
+@extending.intrinsic(prefer_literal=True)
+def place_of_least(_, numbers, first, width):
+    """Where the least of ``width`` elements of an int32 array is, from ``first`` on.
+
+    ``width`` is a literal, and a power of two.
+    """
+
+    def generate(context, builder, signature, arguments):
+        count = width.literal_value
+        all_of = _read(builder, _vector(context, builder, signature, arguments, count, _INT), 4)
+        least = all_of
+        for far in (1 << k for k in range(count.bit_length() - 2, -1, -1)):
+            order = ir.Constant(ir.VectorType(_INT, count), [k ^ far for k in range(count)])
+            other = builder.shuffle_vector(least, least, order)
+            least = builder.select(builder.icmp_signed("<", least, other), least, other)
+        same = builder.bitcast(builder.icmp_signed("==", all_of, least), ir.IntType(count))
+        return builder.zext(builder.cttz(same, ir.Constant(ir.IntType(1), 1)), _LONG)
+
+    number = numba.types.int64
+    return number(numbers, number, width), generate
 
 
 @extending.intrinsic
@@ -156,22 +187,22 @@ def _place(context, builder, signature, arguments):
     return builder.gep(data, [arguments[1]])
 
 
-def _vector(context, builder, signature, arguments, count):
+def _vector(context, builder, signature, arguments, count, kind=_LONG):
     """The place of so many elements of an array."""
     place = _place(context, builder, signature, arguments)
-    return builder.bitcast(place, ir.VectorType(_LONG, count).as_pointer())
+    return builder.bitcast(place, ir.VectorType(kind, count).as_pointer())
 
 
-def _read(builder, place):
-    """The elements at a place, which is where a single one may be."""
+def _read(builder, place, size=WORD):
+    """The elements at a place, which is where a single one of so many bytes may be."""
     read = builder.load(place)
-    read.align = WORD
+    read.align = size
     return read
 
 
 def _repeated(builder, value, count):
     """A value so many times."""
-    nothing = ir.Constant(ir.VectorType(_LONG, count), ir.Undefined)
+    nothing = ir.Constant(ir.VectorType(value.type, count), ir.Undefined)
     first = builder.insert_element(nothing, value, ir.Constant(_INT, 0))
     return builder.shuffle_vector(
         first, nothing, ir.Constant(ir.VectorType(_INT, count), [0] * count)
@@ -290,11 +321,13 @@ BY_NAME = {
     "atomic_add": atomic_add,
     "call_native": call_native,
     "call_phase": call_phase,
+    "equal_bytes": equal_bytes,
     "equal_words": equal_words,
+    "greater": greater,
     "look": look,
-    "meet_words": meet_words,
     "nanoseconds": nanoseconds,
     "pause": pause,
+    "place_of_least": place_of_least,
     "popcount": popcount,
     "prefetch": prefetch,
     "push_words": push_words,
