@@ -11,6 +11,9 @@ a line lies no higher, since whatever lies above it in a set does so in all sets
 (Hill and Smith, "Evaluating associativity in CPU caches", 1989). So what lies on top where sets are
 fewest does so everywhere, and nothing moves: accesses go from fewest sets to most, without those
 that found all that they need on top.
+
+Where lines come whole and nothing goes on to a level below, this is done without stacks, for as
+long as no line is given up: see :mod:`~lockstep.caches.recency`.
 """
 
 from collections.abc import Sequence
