@@ -106,6 +106,7 @@ def run_ring(small, threads):
         mine = in_rows(np.flatnonzero(owners[g] == k))
         rows[k, g, : len(mine)] = np.reshape(mine, (-1, 3))
     table = phases([(phase(g.run, (g.state.kind,), 5), g.state) for g in groups])
+    nothing = link.build(1, 1, WINDOW, 0, 1)
     team = Team(
         table,
         rows,
@@ -115,6 +116,9 @@ def run_ring(small, threads):
         np.zeros((2, threads), np.int64),
         records(1, VERDICT),
         nearby.alone(),
+        np.zeros(1, np.int64),
+        nothing,
+        nothing,
         np.zeros(1, np.int64),
     )
     links = tuple(wire.link for wire in wires)
@@ -165,6 +169,7 @@ def test_a_link_may_join_a_group_with_itself(small):
     )
     wires = [Wire(joined, 0, 0)]
     d = dispatch_state.build(small(), control.build(small()))
+    nothing = link.build(1, 1, WINDOW, 0, 1)
     team = Team(
         phases([(phase(relay, (state.kind,), 5), state)]),
         np.array([[[[0, size, 1]]]]),
@@ -174,6 +179,9 @@ def test_a_link_may_join_a_group_with_itself(small):
         np.zeros((2, 1), np.int64),
         records(1, VERDICT),
         nearby.alone(),
+        np.zeros(1, np.int64),
+        nothing,
+        nothing,
         np.zeros(1, np.int64),
     )
     run_windows(team, (joined,), d, 0, 0, WINDOW, NEVER, END, 10 * END)

@@ -27,7 +27,8 @@ class PeerTable:
     def __init__(self, system: GpuSystem, memories: list[DeviceMemory]):
         self._system, self._memories = system, memories
         self._enabled: set[tuple[int, int]] = set()
-        self.accesses = 0  # of simulated kernels to memory of others, in no time of their own
+        self.cross_fabric = False  # whether accesses of simulated kernels do
+        self.accesses = 0  # ... and how many did not, which took no time of their own
 
     def can_access(self, device: int, peer: int) -> bool:
         """Whether a device could be given access to the memory of another one."""

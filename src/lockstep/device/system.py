@@ -51,8 +51,9 @@ class System:
         self.spec = system
         memories = _memories(system, made)
         self.peers = PeerTable(system, memories)
-        joint = JointTiming.of_system(system, **made.simulation) if made.timing else None
+        joint = JointTiming.of_system(system, memories, **made.simulation) if made.timing else None
         events, self._joint = count(1), joint
+        self.peers.cross_fabric = joint is not None and joint.crosses_fabric
         self.devices = tuple(
             Device.seated(gpu, made, Seat(k, memory, self.peers, events), joint)
             for k, (gpu, memory) in enumerate(zip(system.gpus, memories))

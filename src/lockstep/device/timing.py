@@ -231,10 +231,17 @@ class JointTiming:
         return cls(session, [session], ends, elsewhere)
 
     @classmethod
-    def of_system(cls, system: GpuSystem, **options: Any) -> "JointTiming":
-        """Of the GPUs of a system."""
-        session = SystemSession(system, **options)
+    def of_system(
+        cls, system: GpuSystem, memories: list[DeviceMemory], **options: Any
+    ) -> "JointTiming":
+        """Of the GPUs of a system, which have these memories."""
+        session = SystemSession(system, [(m.base, m.capacity) for m in memories], **options)
         return cls(session, session.sessions)
+
+    @property
+    def crosses_fabric(self) -> bool:
+        """Whether accesses of kernels to the memory of other GPUs cross the links to them."""
+        return isinstance(self._runner, SystemSession) and self._runner.traffic is not None
 
     def synchronize(self, goes_on: Continuation | None) -> None:
         """Execute and simulate what is queued; raises the first error of a launch.

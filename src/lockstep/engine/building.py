@@ -61,8 +61,10 @@ def _compiled(function: Callable[..., int], kinds: tuple) -> Phase:
     return phase(function, kinds, integers=5)
 
 
-def build_memory_side(gpu: GPU, policies: dict) -> tuple[Links, partition.Memory]:
-    """The networks of a GPU, and the partitions behind them."""
+def build_memory_side(
+    gpu: GPU, policies: dict, place: modules.MemoryPlace | None = None
+) -> tuple[Links, partition.Memory]:
+    """The networks of a GPU, and the partitions behind them; ``place``: as :func:`build_sms`."""
     latency, slices = gpu.interconnect.latency, gpu.l2.slices_per_channel
     sms, channels = gpu.sm.count, gpu.dram.channels
     up, down = gpu.interconnect.buffer, gpu.interconnect.reply_buffer
@@ -77,7 +79,7 @@ def build_memory_side(gpu: GPU, policies: dict) -> tuple[Links, partition.Memory
         link.build(sms, channels, latency, up, 1, credit_windows(gpu, CREDIT_WINDOWS)),
         link.build(channels, sms, latency, down, slices, credit_windows(gpu, 1)),
         *of_protocol,
-        modules.build_links(gpu),
+        modules.build_ports(gpu) if place else modules.build_links(gpu),
     )
     memory = partition.build(
         gpu,
@@ -85,18 +87,26 @@ def build_memory_side(gpu: GPU, policies: dict) -> tuple[Links, partition.Memory
         core_build.partition_hit_cycles(gpu),
         max(1, gpu.dram.latency - gpu.l2.latency),
         partition.compile_policies(policies),
-        gate=modules.build_gates(gpu, links.between)[1],
+        gate=modules.build_gates(gpu, links.between, place)[1],
     )
     return links, memory
 
 
 def build_sms(
-    gpu: GPU, memory: partition.Memory, links: Links, policies: dict, attributing: int = 0
+    gpu: GPU,
+    memory: partition.Memory,
+    links: Links,
+    policies: dict,
+    attributing: int = 0,
+    place: modules.MemoryPlace | None = None,
 ) -> Sm:
-    """The SMs, which share the partitions' slices by a hash; ``attributing``: as of its builder."""
+    """The SMs, which share the partitions' slices by a hash; ``attributing``: as of its builder.
+
+    ``place``: of the GPU's memory among those of others that its kernels may access.
+    """
     policy = scheduler.policy_of(gpu, "scheduler" in policies)
     compiled, own = compile_policies(policies), control.build(gpu)
-    gate = modules.build_gates(gpu, links.between)[0]
+    gate = modules.build_gates(gpu, links.between, place)[0]
     user = set(policies)
     return core_build.build(gpu, memory.slices, own, compiled, user, policy, attributing, gate)
 
@@ -122,7 +132,7 @@ def groups(
         return [cores, Group(len(memory.next), coherent_partition.run_linked, homes)]
     behind = partition.LinkedPartitions(memory, links.requests, links.replies)
     partitions = Group(len(memory.next), partition.run_linked, behind)
-    if not sms.gate.spec[0].on:
+    if not links.between.hops.spec[0].in_capacity:
         return [cores, partitions]
     crossing = router.LinkedRouters(routers, links.between)
     return [cores, partitions, Group(len(routers.routers), router.run_linked, crossing)]

@@ -63,19 +63,22 @@ class Machine:
         transport: Transport | None = None,
         source: bool = False,
         memory: OutsideMemory | None = None,
+        place: modules.MemoryPlace | None = None,
     ):
         """``transport``: reaches the machines that run the other parts of the GPU.
 
         ``source``: whether events are counted by instruction, too. ``memory``: models what is
-        behind the crossbar, in place of the partitions here.
+        behind the crossbar, in place of the partitions here. ``place``: of its memory among those
+        of other GPUs, to which its shards send messages that the fabric takes between two windows.
         """
         self.gpu, self.window = gpu, legs(gpu).window
         self._small_pages = SMALL_PAGES  # seconds left
+        self._is_joined = place is not None
         policies = registry.chosen(gpu) | policies
         with one_space() as self._space:
-            self.links, self.memory = build_memory_side(gpu, policies)
+            self.links, self.memory = build_memory_side(gpu, policies, place)
             attributing = threads if source else 0
-            self._sm = build_sms(gpu, self.memory, self.links, policies, attributing)
+            self._sm = build_sms(gpu, self.memory, self.links, policies, attributing, place)
             self.modules = modules.build(gpu)
             homes = self.memory.slices.pages
             self.dispatcher = dispatch_state.build(gpu, self._sm.control, homes)
@@ -133,6 +136,9 @@ class Machine:
             np.zeros((2, size), np.int64),
             self._verdict,
             self.part.near,
+            np.array([self._is_joined], np.int64),
+            self.links.between.requests,
+            self.links.between.replies,
             np.array([(self.outside or self.part).address], np.int64),
         )
 

@@ -61,8 +61,15 @@ class Ranks:
         for k, transport in enumerate(self._transports):
             through = transport if transport.size > 1 else None
             source = options["source"] or counts_instructions(rule)
+            seat = options["seat"]
             machine = Machine(
-                gpu, threads, options["policies"], through, source, options["outside"]
+                gpu,
+                threads,
+                options["policies"],
+                through,
+                source,
+                options["outside"],
+                seat.place if seat else None,
             )
             first = transport.rank == 0
             mine = options | {

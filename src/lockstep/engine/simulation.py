@@ -48,6 +48,7 @@ class Simulation:
         self.watchdog = Watchdog(gpu, machine, self.table, options["policies"])
         self.now = 0
         self.reached = 0  # the last window ended; until ``now`` nothing can happen by itself
+        self.is_idle = True  # nothing can move by itself, and no kernel waits to be launched
         self.stopped = ""
         self.copies: list[tuple[int, int]] = []
         self._limits = RunLimits(options["limit_cycles"], options["limit_instructions"])
@@ -264,6 +265,7 @@ class Simulation:
     def _launch(self, kernel: Kernel, held: WarmSet | None) -> int:
         """Start a kernel, which begins with a warm set; in which slot."""
         alone = not self.table.running
+        self.is_idle = False
         slot = self.table.free_slot()
         assert slot is not None, "a kernel is launched where there is one"
         self.account.launch(slot, self.now)  # first: Ctrl-C may end the start
@@ -354,6 +356,22 @@ class Simulation:
             self.stopped = self._limits.reached(self.machine, self.now) or self.stopped
         self._report(runs)
 
+    @property
+    def awaits_others(self) -> bool:
+        """Whether what others send may let kernels go on: then who drives it knows of deadlocks."""
+        return self.host is not None and self.host.place is not None
+
+    def give_up(self) -> None:
+        """Nothing can ever move again: say who waits for whom."""
+        self.stopped = self.watchdog.deadlock(self.now)
+
+    def wake(self, cycle: int) -> None:
+        """Something comes at a cycle: go on there, or before."""
+        if self.is_idle:
+            self.now, self.is_idle = max(self.now, cycle), False
+        else:
+            self.now = min(self.now, max(self.reached, cycle))
+
     def _next_launch(self) -> int:
         """The next cycle at which the host may start a kernel, or NEVER."""
         return self.host.next_launch(self.now) if self.host else NEVER
@@ -369,10 +387,11 @@ class Simulation:
             [event, self.machine.next_dispatch(end), self._next_launch(), self._next_look()]
             + [r.ready for r in runs if r.ready >= end]
         )
-        if event >= NEVER:
+        self.is_idle = event >= NEVER
+        if self.is_idle:
             self.now = end
-            if self.table.running:
-                self.stopped = self.watchdog.deadlock(end)
+            if self.table.running and not self.awaits_others:
+                self.give_up()
             return
         # What a busy port left over is older than the window's end; a limit ends a pause.
         event = max(min(event, self._limits.cycles), end)

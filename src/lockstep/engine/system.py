@@ -6,12 +6,14 @@ the kernel has ended that one of its own waits for, comes a window late at most.
 depend on anything but simulated time.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from lockstep._jit import compiled_seconds, working_seconds
 from lockstep.engine.checkpoint import Keep
 from lockstep.engine.host.host import host_of_system
 from lockstep.engine.host.seat import HostSeat
+from lockstep.engine.peers import PeerTraffic, places
 from lockstep.engine.session import Session
 from lockstep.engine.simulation import Simulation
 from lockstep.errors import LockstepError
@@ -24,14 +26,23 @@ from lockstep.workload import Command, Kernel, Warming
 class SystemSession:
     """The simulated GPUs of a system, which keep their caches and clocks."""
 
-    def __init__(self, system: GpuSystem, **options: Any):
-        """``options`` are those of :class:`.Session`; each GPU has them."""
-        self.host = host_of_system(system)
+    def __init__(self, system: GpuSystem, memories: Sequence[tuple[int, int]] = (), **options: Any):
+        """``options`` are those of :class:`.Session`; each GPU has them.
+
+        ``memories``: address and bytes of each GPU's memory, one behind the other. Accesses of
+        kernels to those of others cross the fabric; without it all addresses are a GPU's own.
+        """
+        shared = places(system, memories)
+        self.host = host_of_system(system, shared)
         self.sessions = [
             Session(gpu, seat=seat, **options) for gpu, seat in zip(system.gpus, self.host.seats)
         ]
         self._current = 0  # the device of the last command
         self._pairs = [(s.simulation, seat) for s, seat in zip(self.sessions, self.host.seats)]
+        self.traffic: PeerTraffic | None = None
+        if shared:
+            assert self.host.fabric is not None, "a system has one"
+            self.traffic = PeerTraffic(*zip(*self._pairs), self.host.fabric)
 
     @property
     def stopped(self) -> str:
@@ -78,22 +89,21 @@ class SystemSession:
 
     def _step(self) -> bool:
         """Let the host and the GPU that is behind go on; false when all is done."""
-        running = [pair for pair in self._pairs if pair[0].table.running]
+        running = [pair for pair in self._pairs if self._goes_on(*pair)]
         horizon = min([_ahead(*pair) for pair in running], default=NEVER)
-        if running:
+        if self.traffic and self.traffic.under_way:
+            horizon = self._advance_with(self.traffic, horizon)
+        elif running:
             self.host.advance(horizon, horizon)
         else:
             horizon = self._idle()
         for simulation, seat in self._pairs:
             self._admit(simulation, seat, horizon)
-        running = [pair for pair in self._pairs if _is_busy(pair[0])]
+        running = [pair for pair in self._pairs if self._goes_on(*pair) and _is_busy(pair[0])]
         if not running:
             return self._go_on_without()
-        simulation, _ = min(running, key=lambda pair: (_time(*pair), pair[1].number))
-        if len(running) == 1:
-            simulation.window()
-        else:
-            simulation.window(1)
+        simulation, seat = min(running, key=lambda pair: (_time(*pair), pair[1].number))
+        self._window(simulation, seat, alone=len(running) == 1)
         return True
 
     def _idle(self) -> int:
@@ -106,23 +116,61 @@ class SystemSession:
         self.host.advance(horizon, horizon)
         return horizon
 
-    @staticmethod
-    def _admit(simulation: Simulation, seat: HostSeat, horizon: int) -> None:
+    def _advance_with(self, traffic: PeerTraffic, horizon: int) -> int:
+        """Let the host go on, and messages between GPUs; who gets one wakes in time for it.
+
+        Returns up to when: not beyond the window of a GPU that a message wakes.
+        """
+        traffic.limit(horizon)
+        while traffic.on_links and (time := self.host.next) < traffic.horizon:
+            if time < self.host.next_of_calls:
+                traffic.advance(self.host.next_of_calls)
+            else:
+                self.host.advance(time + 1, time + 1)
+        horizon = traffic.horizon
+        self.host.advance(horizon, horizon)
+        for port in traffic.ports:
+            port.wake()
+        return horizon
+
+    def _goes_on(self, simulation: Simulation, seat: HostSeat) -> bool:
+        """Whether kernels run on a GPU that do not wait for others, or it serves those."""
+        if self.traffic is None:
+            return bool(simulation.table.running)
+        if simulation.table.running:
+            return not simulation.is_idle
+        return self.traffic.ports[seat.number].is_busy
+
+    def _window(self, simulation: Simulation, seat: HostSeat, alone: bool) -> None:
+        """Let a GPU go on; ``alone``: no other one does."""
+        if self.traffic is None:
+            simulation.window(NEVER if alone else 1)
+            return
+        self.traffic.ports[seat.number].place()
+        simulation.window(NEVER if alone and not self.traffic.under_way else 1)
+        self.traffic.collect(seat.number)
+
+    def _admit(self, simulation: Simulation, seat: HostSeat, horizon: int) -> None:
         """Start what may start on a GPU before a time; one that rests, or sleeps, wakes for it."""
         first, running = seat.first_launch, bool(simulation.table.running)
+        running |= self._goes_on(simulation, seat)
         if first < horizon:
             cycle = seat.costs.clock.cycle(first)
             if not running:
                 simulation.now = max(simulation.now, cycle)
             elif simulation.table.free_slot() is not None:
-                simulation.now = min(simulation.now, max(simulation.reached, cycle))
+                simulation.wake(cycle)
         if running or first < horizon:
             simulation.admit_ready(seat)
 
     def _go_on_without(self) -> bool:
         """No GPU has anything to do: what the last commands were is done, then the end."""
+        if self.traffic and self.traffic.under_way:
+            return True
         done = False
         for simulation, seat in self._pairs:
+            if self.traffic and simulation.table.running and _is_busy(simulation):
+                simulation.give_up()
             done |= simulation.apply_rest(seat)
         if self.host.next < NEVER:
             return True
@@ -146,7 +194,8 @@ class SystemSession:
 
 def _is_busy(simulation: Simulation) -> bool:
     """Whether anything is left to simulate on a GPU: CTAs of stopped kernels do not count."""
-    return not all(running.stopped for running in simulation.table.running.values())
+    running = simulation.table.running.values()
+    return not running or not all(kernel.stopped for kernel in running)
 
 
 def _time(simulation: Simulation, seat: HostSeat) -> int:

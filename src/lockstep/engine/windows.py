@@ -35,7 +35,7 @@ from lockstep.model.dispatch.dispatcher import (
     retire,
 )
 from lockstep.model.dispatch.state import Dispatcher
-from lockstep.model.link import Link, deliver, give_back, next_sent
+from lockstep.model.link import Link, any_sent, deliver, give_back, next_sent
 from lockstep.model.modules import pages
 
 LOOKS = 5000  # at a barrier before a thread sleeps: some hundred microseconds
@@ -61,6 +61,9 @@ class Team(Context):
     told: np.ndarray  # 2 x threads, for every other window: next event of each thread's shards
     verdict: Records  # VERDICT, one
     near: Nearby  # meets other machines of this host
+    fabric: np.ndarray  # one: 1 = what shards send to other GPUs ends the loop
+    asking: Link  # SMs to other GPUs
+    answering: Link  # partitions to other GPUs
     hook: np.ndarray  # one: address of what meets others, which may be far; 0 = there are none
 
 
@@ -123,7 +126,8 @@ def conclude(
     """Between two windows: what the CTA scheduler does, and how it goes on.
 
     What moved may have changed what others can do: then the next window begins at once. The engine
-    has to go on where only it can, and where the next window would begin at ``cut`` or ``stop``.
+    has to go on where only it can, where other GPUs were sent something, and where the next window
+    would begin at ``cut`` or ``stop``.
     """
     verdict = team.verdict[0]
     verdict.event, verdict.ended, verdict.stop = NEVER, 0, 0
@@ -152,6 +156,8 @@ def conclude(
     verdict.start = max(verdict.event, end)
     outside = verdict.start >= cut or verdict.start >= stop
     verdict.leave = outside or verdict.stop or needs_engine(d, ended > 0)
+    if team.fabric[0]:
+        verdict.leave = verdict.leave or any_sent(team.asking) or any_sent(team.answering)
     if not verdict.leave:
         if waits:
             verdict.start = idle_until(links, min(event, cut, stop), end, window)

@@ -53,5 +53,5 @@ class FabricSpec(Spec, frozen=True, kw_only=True):
     ] = 0
 
     def on_link(self, size: int) -> int:
-        """Bytes on a link for so many of a copy: those of the headers come along."""
-        return size + -(-size // self.payload_bytes) * self.header_bytes
+        """Bytes on a link for so many of a packet: those of the headers come along."""
+        return size + max(1, -(-size // self.payload_bytes)) * self.header_bytes

@@ -44,6 +44,37 @@ CROSSBAR = (
     ),
 )
 
+PEERS = (
+    Metric(
+        "sim__peer_requests.sum",
+        "messages",
+        "Of the messages from SMs, those to the memory of other GPUs.",
+        lambda k: k.sm.peer_requests,
+        core="sm",
+    ),
+    Metric(
+        "sim__peer_load_bytes.sum",
+        "bytes",
+        "What they load from there, in whole sectors.",
+        lambda k: k.sm.peer_read_sectors * k.gpu.l2.sector_bytes,
+        core="sm",
+    ),
+    Metric(
+        "sim__peer_store_bytes.sum",
+        "bytes",
+        "What they store there, in whole sectors.",
+        lambda k: k.sm.peer_write_sectors * k.gpu.l2.sector_bytes,
+        core="sm",
+    ),
+    Metric(
+        "sim__peer_atomic_bytes.sum",
+        "bytes",
+        "Sectors in which atomics and reductions update words there.",
+        lambda k: k.sm.peer_atomic_sectors * k.gpu.l2.sector_bytes,
+        core="sm",
+    ),
+)
+
 L2 = (
     Metric(
         "sim__l2_requests.sum",

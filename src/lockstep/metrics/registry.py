@@ -29,6 +29,7 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
     "L1 data cache": sm_memory.L1,
     "Shared memory and constants": sm_memory.SHARED,
     "Crossbar": device_memory.CROSSBAR,
+    "Memory of other GPUs": device_memory.PEERS,
     "Links between modules": modules.METRICS,
     "L2 cache": device_memory.L2,
     "DRAM": device_memory.DRAM,

@@ -21,8 +21,8 @@ if TYPE_CHECKING:  # importing the engine imports the compiler: no view of resul
 class SystemResult:
     """``gpus``: a :class:`.Result` each, in cycles of its clock from the beginning of the run.
 
-    ``peer_accesses``: of kernels to the memory of other GPUs, which were simulated as if it were
-    their own; see docs/systems.md.
+    ``peer_accesses``: of kernels to the memory of other GPUs that were simulated as if it were
+    their own, because no model has them cross the fabric; see docs/systems.md.
     """
 
     spec: GpuSystem

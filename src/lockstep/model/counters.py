@@ -109,6 +109,11 @@ _SM_SCALARS = (
     "l1_queue_stalls",  # cycles in which it waited for room in the miss queue
     "noc_requests",  # messages sent to the L2
     "noc_request_flits",
+    # of these messages, those to the memory of other GPUs, and what they ask for or bring
+    "peer_requests",
+    "peer_read_sectors",
+    "peer_write_sectors",
+    "peer_atomic_sectors",
     "noc_request_stalls",  # cycles in which a request waited for a credit, or for its page
     "noc_replies",
     "noc_reply_flits",

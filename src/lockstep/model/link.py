@@ -127,6 +127,15 @@ def sent_by(link, source):
 
 
 @inline
+def any_sent(link):
+    """Whether any source has sent in this window."""
+    sent = 0
+    for s in range(link.spec[0].sources):
+        sent += sent_by(link, s)
+    return sent > 0
+
+
+@inline
 def can_send(link, source, destination):
     """Whether the source has a credit for the destination, and room."""
     return (

@@ -177,7 +177,8 @@ def _served_by(memory, message):
     spec = memory.l2.spec[0]
     if not spec.near_reads or message.kind != KIND_READ:
         return message.slice
-    return l2_sides.mirror(spec, message.slice, message.source * spec.sides // spec.sources)
+    side = l2_sides.side_of(spec, message.source, memory.l2.slices[message.slice].side)
+    return l2_sides.mirror(spec, message.slice, side)
 
 
 @inline

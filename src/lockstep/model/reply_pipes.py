@@ -7,6 +7,7 @@ each for near SMs and for those beyond the hop between the chip's sides.
 from lockstep._jit import force_inline, popcount
 from lockstep.model import entries as lists
 from lockstep.model import witness
+from lockstep.model.cache import l2_sides
 from lockstep.model.divisor import quotient
 from lockstep.model.link import KIND_DATA
 
@@ -18,7 +19,7 @@ FILL = 2
 def pipe_for(spec, state, source, carries):
     """The pipe of a slice for replies to an SM; ``carries`` is HIT or FILL."""
     if spec.sides > 1:
-        if source * spec.sides // spec.sources != state.side:
+        if l2_sides.side_of(spec, source, state.side) != state.side:
             return carries + 1
     return carries
 

@@ -56,7 +56,7 @@ def of_modules(result: Result) -> dict[str, Any] | None:
 def of_system(result: "SystemResult") -> dict[str, Any] | None:
     """The links that carried anything between GPUs or with the host; None if none did.
 
-    As :func:`of_modules`; a row has ``bytes`` of copies, ``packets``, and ``share``: % of the time.
+    As :func:`of_modules`; a row has ``bytes``, ``packets``, and ``share``: % of the time.
     """
     used = [(row, run.spans) for row, run in zip(result.links, result.host.links) if row["bytes"]]
     edges = np.linspace(0, result.host.end, STEPS + 1)

@@ -12,7 +12,7 @@ class LinkRun:
 
     name: str
     gb_per_s: float
-    bytes: int = 0  # of copies, without headers
+    bytes: int = 0  # of copies and of kernels' accesses, without headers
     packets: int = 0
     busy: int = 0  # picoseconds
     spans: list[tuple[int, int]] = field(default_factory=list)  # when it was, without gaps

@@ -5,6 +5,10 @@ come too late. Of the packets that wait for a link those of each source take tur
 copy where it enters the fabric, and in a switch the link by which packets come. A switch holds
 ``credits`` packets of each GPU: one more is not sent before one has left, and those behind it wait
 as well, wherever they go.
+
+Accesses of kernels are packets of their own, a request or a reply each. Those of a GPU are one
+source where they enter; a turn of theirs is as many bytes as a packet of a copy may have, and so is
+the room that they take in a switch.
 """
 
 import heapq
@@ -12,6 +16,7 @@ from collections import deque
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
+from typing import Protocol
 
 from lockstep.engine.host.copy_link import CopyLink, LinkRun
 from lockstep.engine.host.costs import Costs
@@ -21,6 +26,20 @@ from lockstep.engine.host.record import PeerRun
 from lockstep.gpus.system import GpuSystem
 from lockstep.host_calls import Direction, PeerCopy
 from lockstep.model.clock import NEVER
+
+
+class Message(Protocol):
+    """An access of a kernel, or its answer, as far as the fabric knows it."""
+
+    route: tuple["FabricLink", ...]
+
+    def leave(self) -> None:
+        """It is on the first link of its way."""
+        ...
+
+    def arrive(self, time: int) -> None:
+        """It will be at the end of its way at a time."""
+        ...
 
 
 @dataclass(eq=False)
@@ -36,22 +55,34 @@ class PeerTransfer:
 
 @dataclass(eq=False)
 class Packet:
-    """Some bytes of a copy, ready for one link of its way."""
+    """Some bytes of a copy, or a message, ready for one link of its way."""
 
-    transfer: PeerTransfer
+    cargo: PeerTransfer | Message
     offset: int
     bytes: int
+    charge: int  # bytes of a turn, and of a switch's room, that it takes
     hop: int = 0
     ready: int = 0
     holds: "FabricLink | None" = None  # whose credit it has, while it is in a switch
 
 
 class FabricLink:
-    """One link: its wire, who waits for it, and how many packets its far end takes."""
+    """One link: its wire, who waits for it, and how many bytes its far end takes."""
 
-    def __init__(self, wire: CopyLink, gb_per_s: float, latency: int, credits: int | None = None):
-        """``latency``: to where the next link begins; ``credits``: None for no limit."""
+    def __init__(
+        self,
+        wire: CopyLink,
+        gb_per_s: float,
+        latency: int,
+        turn: int,
+        credits: int | None = None,
+    ):
+        """``latency``: to where the next link begins; ``turn``: bytes of a packet at most.
+
+        ``credits``: in bytes, None for no limit.
+        """
         self.wire, self.latency, self.credits = wire, latency, credits
+        self._turn, self._used, self._last = turn, 0, None  # of the turn, by which source
         self._bandwidth = Fraction(gb_per_s).limit_denominator(10**6)
         self.waiting: dict[object, deque[Packet]] = {}  # by source, whose turn it is first
         self.wakes = NEVER  # when it looks next
@@ -64,14 +95,25 @@ class FabricLink:
         """Let a packet wait."""
         self.waiting.setdefault(source, deque()).append(packet)
 
+    @property
+    def is_blocked(self) -> bool:
+        """Whether its far end may have no room for a packet."""
+        return self.credits is not None and self.credits < self._turn
+
     def take(self, now: int) -> Packet | None:
-        """The packet whose turn it is of those that are ready; its source is last from now on."""
+        """The packet whose turn it is of those that are ready.
+
+        Its source is last from now on, unless it has not used its turn up.
+        """
         for source, packets in self.waiting.items():
             if packets[0].ready <= now:
                 packet = packets.popleft()
-                del self.waiting[source]
-                if packets:
-                    self.waiting[source] = packets
+                used = packet.charge + (self._used if source is self._last else 0)
+                self._last, self._used = source, used if used < self._turn else 0
+                if not packets or self._used == 0:
+                    del self.waiting[source]
+                    if packets:
+                        self.waiting[source] = packets
                 return packet
         return None
 
@@ -89,12 +131,13 @@ class Fabric:
     ):
         """``wires``: of each GPU's link to the host."""
         self._system, self._costs, self._spec = system, costs, system.spec.fabric
-        self._events: list[tuple[int, int, FabricLink, bool]] = []  # a heap; True: a credit is back
+        self._events: list[tuple[int, int, FabricLink, int]] = []  # a heap; credits that are back
+        self.copies = 0  # under way
         self._number = count()
         self.runs: list[LinkRun] = []
         self._host = {
             (k, direction): FabricLink(wires[k, direction], gpu.host.link_bandwidth,
-                                       gpu.host.link_latency)
+                                       gpu.host.link_latency, self._spec.packet_bytes)
             for k, gpu in enumerate(system.gpus)
             for direction in (Direction.TO_DEVICE, Direction.TO_HOST)
         }  # fmt: skip
@@ -119,12 +162,13 @@ class Fabric:
                 self._down.append(self._link(f"switch > GPU {k}", spec.links_per_gpu, None))
 
     def _link(self, name: str, several: int, credits: int | None) -> FabricLink:
-        run = LinkRun(name, self._spec.bandwidth * several)
+        run, turn = LinkRun(name, self._spec.bandwidth * several), self._spec.packet_bytes
         self.runs.append(run)
-        return FabricLink(CopyLink(run), run.gb_per_s, self._spec.latency, credits)
+        room = None if credits is None else credits * turn
+        return FabricLink(CopyLink(run), run.gb_per_s, self._spec.latency, turn, room)
 
     def route(self, source: int, to: int, staged: bool) -> tuple[FabricLink, ...]:
-        """The links of a copy; ``staged``: by way of the host, as where peers have no access."""
+        """The links between two GPUs; ``staged``: by way of the host, as without access."""
         if staged or self._spec.topology == "pcie":
             return self._host[source, Direction.TO_HOST], self._host[to, Direction.TO_DEVICE]
         if self._spec.topology == "nvswitch":
@@ -138,15 +182,25 @@ class Fabric:
         route = self.route(copy.source, copy.to, copy.staged)
         run = PeerRun(copy.source, copy.to, copy.stream, copy.bytes, copy.staged, operation.ready)
         transfer = PeerTransfer(operation, run, route)
+        self.copies += 1
         size = min(self._spec.packet_bytes, copy.bytes)
         self._send_next(transfer, operation.ready + self._costs[copy.source].in_l2(size))
+
+    def carry(self, message: Message, source: int, size: int, ready: int) -> None:
+        """Carry a message with so many bytes, a header aside, that a GPU has ready at a time.
+
+        Messages of a GPU come in the order in which they are ready.
+        """
+        charge = self._spec.on_link(size)
+        packet = Packet(message, 0, size, charge, ready=ready)
+        self._offer(message.route[0], self._costs[source], packet)
 
     def _send_next(self, transfer: PeerTransfer, ready: int) -> None:
         """Offer the next packet of a copy to its first link."""
         left = transfer.run.bytes - transfer.sent
         if left:
             size = min(self._spec.packet_bytes, left)
-            packet = Packet(transfer, transfer.sent, size, ready=ready)
+            packet = Packet(transfer, transfer.sent, size, self._spec.packet_bytes, ready=ready)
             transfer.sent += size
             self._offer(transfer.route[0], transfer, packet)
 
@@ -158,7 +212,7 @@ class Fabric:
         """Let a link look for packets, at that time at the latest."""
         if time < link.wakes:
             link.wakes = time
-            heapq.heappush(self._events, (time, next(self._number), link, False))
+            heapq.heappush(self._events, (time, next(self._number), link, 0))
 
     @property
     def next(self) -> int:
@@ -170,7 +224,7 @@ class Fabric:
         now, _, link, credit = heapq.heappop(self._events)
         if credit:
             assert link.credits is not None, "it was taken"
-            link.credits += 1
+            link.credits += credit
             self._wake(link, max(now, link.wire.free))
             return None
         if now != link.wakes:  # it has looked before
@@ -179,9 +233,9 @@ class Fabric:
         if link.wire.free > now:  # the host's copies were first
             self._wake(link, link.wire.free)
             return None
-        packet = None if link.credits == 0 else link.take(now)
+        packet = None if link.is_blocked else link.take(now)
         if packet is None:
-            if link.credits != 0 and link.waiting:
+            if link.waiting and not link.is_blocked:
                 self._wake(link, link.earliest)
             return None
         return self._send(link, packet, now)
@@ -189,34 +243,44 @@ class Fabric:
     def _send(
         self, link: FabricLink, packet: Packet, now: int
     ) -> tuple[Page, PeerTransfer, bool] | None:
-        transfer, on_link = packet.transfer, self._spec.on_link(packet.bytes)
+        cargo, on_link = packet.cargo, self._spec.on_link(packet.bytes)
         time = link.time(on_link)
         link.wire.take("fabric", now, time, packet.bytes)
         if packet.holds is not None:
             back = now + time + packet.holds.latency
-            heapq.heappush(self._events, (back, next(self._number), packet.holds, True))
+            heapq.heappush(self._events, (back, next(self._number), packet.holds, packet.charge))
         if link.credits is not None:
-            link.credits -= 1
+            link.credits -= packet.charge
         if packet.hop == 0:
-            self._send_next(transfer, now)
+            if isinstance(cargo, PeerTransfer):
+                self._send_next(cargo, now)
+            else:
+                cargo.leave()
         if link.waiting:
             self._wake(link, link.wire.free)
         arrives = now + time + link.latency
-        if packet.hop + 1 == len(transfer.route):
-            return self._arrive(packet, arrives)
-        further = transfer.route[packet.hop + 1]
+        if packet.hop + 1 == len(cargo.route):
+            if isinstance(cargo, PeerTransfer):
+                return self._arrive(packet, cargo, arrives)
+            cargo.arrive(arrives)
+            return None
+        further = cargo.route[packet.hop + 1]
         packet.hop += 1
         packet.holds = link if link.credits is not None else None
         packet.ready = max(now + link.latency, arrives - further.time(on_link))
         self._offer(further, link, packet)
         return None
 
-    def _arrive(self, packet: Packet, time: int) -> tuple[Page, PeerTransfer, bool]:
+    def _arrive(
+        self, packet: Packet, transfer: PeerTransfer, time: int
+    ) -> tuple[Page, PeerTransfer, bool]:
         """A packet will be there; the copy ends when its last one is written and acknowledged."""
-        transfer, run = packet.transfer, packet.transfer.run
+        run = transfer.run
         transfer.arrived += packet.bytes
         back = sum(link.latency for link in transfer.route)
         run.packets += 1
         run.end = max(run.end, time + self._costs[run.to].in_l2(packet.bytes) + back)
         page = Page(time, transfer.operation.copy.address + packet.offset, packet.bytes)
-        return page, transfer, transfer.arrived == run.bytes
+        ends = transfer.arrived == run.bytes
+        self.copies -= ends
+        return page, transfer, ends

@@ -11,6 +11,7 @@ kernel begins; the engine starts it, and says when it ended.
 
 import heapq
 from collections import deque
+from collections.abc import Sequence
 from itertools import count
 
 import numpy as np
@@ -41,6 +42,7 @@ from lockstep.host_calls import (
     Synchronize,
 )
 from lockstep.model.clock import NEVER
+from lockstep.model.modules.state import MemoryPlace
 from lockstep.workload import Command, Kernel
 
 Place = tuple[int, int]
@@ -104,12 +106,22 @@ class TimedHost:
     @property
     def next(self) -> int:
         """When the next thing happens that no kernel has to end for, or NEVER."""
+        return min(self._next_here, self.fabric.next if self.fabric else NEVER)
+
+    @property
+    def next_of_calls(self) -> int:
+        """The same, accesses of kernels that are on links aside."""
+        between = self.fabric.next if self.fabric and self.fabric.copies else NEVER
+        return min(self._next_here, between)
+
+    @property
+    def _next_here(self) -> int:
+        """The same, the fabric aside."""
         call = self._time if self._calls and self._call is None else NEVER
         end = self._ends[0][0] if self._ends else NEVER
-        fabric = self.fabric.next if self.fabric else NEVER
         due = min(seat.memory.due if seat.memory else NEVER for seat in self.seats)
         engines = (each.next for seat in self.seats for each in seat.engines.values())
-        return min(call, end, fabric, due, *engines)
+        return min(call, end, due, *engines)
 
     def _step(self, time: int) -> None:
         if self._ends and self._ends[0][0] == time:
@@ -344,8 +356,11 @@ def host_of(gpu: GPU, away: np.ndarray, asks: Records) -> HostSeat:
     return seat
 
 
-def host_of_system(system: GpuSystem) -> TimedHost:
-    """A host with the GPUs of a system, and what joins them."""
+def host_of_system(system: GpuSystem, places: Sequence[MemoryPlace] = ()) -> TimedHost:
+    """A host with the GPUs of a system, and what joins them.
+
+    ``places``: of their memories, where kernels access those of other GPUs over the fabric.
+    """
     host = TimedHost()
     wires: dict[tuple[int, Direction], CopyLink] = {}
     for number, gpu in enumerate(system.gpus):
@@ -355,7 +370,8 @@ def host_of_system(system: GpuSystem) -> TimedHost:
         }
         runs = {way: LinkRun(name, gpu.host.link_bandwidth) for way, name in names.items()}
         own = {way: CopyLink(run) for way, run in runs.items()}
-        host.seats.append(HostSeat(host, gpu, number, own))
+        place = places[number] if places else None
+        host.seats.append(HostSeat(host, gpu, number, own, place))
         host.run.links += runs.values()
         wires |= {(number, way): wire for way, wire in own.items()}
     host.fabric = Fabric(system, [seat.costs for seat in host.seats], wires)

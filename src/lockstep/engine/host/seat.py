@@ -17,6 +17,7 @@ from lockstep.engine.host.record import CopyRun, HostRun, PeerRun
 from lockstep.gpus.spec import GPU
 from lockstep.host_calls import Direction
 from lockstep.model.clock import NEVER
+from lockstep.model.modules.state import MemoryPlace
 from lockstep.workload import Command
 
 
@@ -35,8 +36,11 @@ class SeatedHost(Protocol):
         ...
 
     @property
-    def next(self) -> int:
-        """When the next thing happens that no kernel has to end for, or NEVER."""
+    def next_of_calls(self) -> int:
+        """When the next thing happens that no kernel has to end for, or NEVER.
+
+        Accesses of kernels that are on links aside.
+        """
         ...
 
     def rest(self, number: int) -> list[Command]:
@@ -65,9 +69,13 @@ class HostSeat:
         gpu: GPU,
         number: int,
         wires: dict[Direction, CopyLink] | None = None,
+        place: MemoryPlace | None = None,
     ):
-        """``number``: of the GPU; ``wires``: its link to the host, if others use it, too."""
-        self.host, self.number, self.costs = host, number, Costs(gpu)
+        """``number``: of the GPU; ``wires``: its link to the host, if others use it, too.
+
+        ``place``: of its memory among those of GPUs whose kernels access each other's.
+        """
+        self.host, self.number, self.costs, self.place = host, number, Costs(gpu), place
         self._wires = wires or {Direction.TO_DEVICE: CopyLink(), Direction.TO_HOST: CopyLink()}
         counts = {
             Direction.TO_DEVICE: gpu.host.engines_to_device,
@@ -141,7 +149,7 @@ class HostSeat:
         Or before :meth:`arrivals`. NEVER: there is none.
         """
         clock = self.costs.clock
-        time = min(self.host.next, self.host.launch_elsewhere(self.number))
+        time = min(self.host.next_of_calls, self.host.launch_elsewhere(self.number))
         look = NEVER if time >= NEVER else clock.cycle(time) - window + 1
         if self._arrived:
             look = min(look, clock.cycle(self._arrived[0][0]))

@@ -23,6 +23,14 @@ COPIED = 2  # ``far`` of a slot with data that no DRAM read brought
 
 
 @force_inline
+def side_of(spec, source, home):
+    """The side of who asks; requests of other GPUs come to the side that has the line's home."""
+    if source >= spec.sources:
+        return home
+    return source * spec.sides // spec.sources
+
+
+@force_inline
 def mirror(spec, home, side):
     """The slice on a side that keeps copies of what belongs to a slice."""
     number = home % spec.slices
@@ -34,7 +42,7 @@ def mirror(spec, home, side):
 def passed(l2, slice_, request, tick):
     """Ticks that a write or an atomic is held up on its way through the requester's side."""
     spec = l2.spec[0]
-    side = request.source * spec.sides // spec.sources
+    side = side_of(spec, request.source, l2.slices[slice_].side)
     if not spec.near_reads or side == l2.slices[slice_].side:
         return 0
     length = popcount(request.sectors) * spec.pass_step
@@ -48,7 +56,7 @@ def passed(l2, slice_, request, tick):
 def answered(l2, slice_, request, sectors, tick):
     """Core cycles that results of atomics are held up on their way to the requester's side."""
     spec = l2.spec[0]
-    side = request.source * spec.sides // spec.sources
+    side = side_of(spec, request.source, l2.slices[slice_].side)
     if not spec.near_reads or side == l2.slices[slice_].side:
         return 0
     length = max(sectors, request.full) * spec.result_step

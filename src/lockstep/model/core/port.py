@@ -11,7 +11,15 @@ from lockstep.model.core import attribution, paging
 from lockstep.model.core.accounting import account_no_credit
 from lockstep.model.core.done import note
 from lockstep.model.core.state import DONE_ACCESS, DONE_ACKNOWLEDGED, SUBCYCLES
-from lockstep.model.link import KIND_ACK, KIND_ATOMIC, KIND_DATA, KIND_NACK, KIND_REDUCTION
+from lockstep.model.link import (
+    KIND_ACK,
+    KIND_ATOMIC,
+    KIND_DATA,
+    KIND_NACK,
+    KIND_READ,
+    KIND_REDUCTION,
+    KIND_WRITE,
+)
 from lockstep.model.modules import gate, pages
 
 LOT = (1 << 31) - 1  # bits of a lot
@@ -51,7 +59,7 @@ def inject(c, requests, s, now):
         return False
     if not pages.may_go(c.slices, c.control.asks[s], address_of(c, request.line), now):
         return False
-    if not links.can_send(requests, s, owner // c.spec[0].slices_per_channel):
+    if not gate.can_send(c.gate, requests, s, owner // c.spec[0].slices_per_channel):
         return c.spec[0].overtakes != 0 and not refused and overtake(c, requests, s, now)
     post(c, requests, s, request, owner, now)
     miss_queue.drop(c.l1, s, refused)
@@ -69,7 +77,7 @@ def overtake(c, requests, s, now):
         if request.ready_at > now or not paging.is_here(c, request.line):
             return False
         owner = owner_of(c, request.line)
-        if links.can_send(requests, s, owner // c.spec[0].slices_per_channel):
+        if gate.can_send(c.gate, requests, s, owner // c.spec[0].slices_per_channel):
             post(c, requests, s, request, owner, now)
             miss_queue.take_out(c.l1, s, k)
             return True
@@ -84,7 +92,9 @@ def address_of(c, line):
 
 @inline
 def owner_of(c, line):
-    """The L2 slice that owns a line."""
+    """The L2 slice that owns a line; of a line of another GPU, the number behind the last one."""
+    if gate.is_peers(c.gate, address_of(c, line)):
+        return c.gate.spec[0].others * c.spec[0].slices_per_channel
     return pages.slice_of(c.slices, address_of(c, line), c.policies.slice_hash)
 
 
@@ -105,9 +115,25 @@ def note_credit(c, s, sent, now):
 
 
 @inline
+def count_peer(counters, request):
+    """A request leaves for another GPU."""
+    sectors = popcount(request.sectors)
+    counters.peer_requests += 1
+    if request.kind == KIND_READ:
+        counters.peer_read_sectors += sectors
+    elif request.kind == KIND_WRITE:
+        counters.peer_write_sectors += sectors
+    else:
+        counters.peer_atomic_sectors += sectors
+
+
+@inline
 def post(c, requests, s, request, owner, now):
     """Put a request on its way to the slice that owns its line; there is a credit."""
-    message = gate.send(c.gate, requests, s, owner // c.spec[0].slices_per_channel, now)
+    partition = owner // c.spec[0].slices_per_channel
+    if c.gate.spec[0].fabric and gate.is_far(c.gate, s, partition):
+        count_peer(c.counters[s], request)
+    message = gate.send(c.gate, requests, s, partition, now)
     message.kind = request.kind
     message.address = address_of(c, request.line)
     message.sectors = request.sectors
@@ -126,12 +152,11 @@ def inject_prefetch(c, requests, s, now):
     """Send the oldest prefetch, if it asks for anything; half of the credits are left to demand."""
     owner = owner_of(c, prefetching.first(c.l1.prefetch, s))
     partition = owner // c.spec[0].slices_per_channel
-    credits = requests.spec[0].in_capacity // requests.spec[0].sources
-    spare = requests.credits[s, partition] > max(1, credits // 2)
+    spare = gate.has_spare(c.gate, requests, s, partition)
     line = prefetching.first(c.l1.prefetch, s)
     here = paging.is_here(c, line)
     here = here and pages.may_go(c.slices, c.control.asks[s], address_of(c, line), now)
-    if not here or not spare or not links.can_send(requests, s, partition):
+    if not here or not spare or not gate.can_send(c.gate, requests, s, partition):
         c.l1.prefetch.queues[s].blocked = now
     elif l1_prefetch.take(c.l1, s, c.counters[s]):
         post(c, requests, s, c.l1.leaving[s], owner, now)

@@ -1,8 +1,11 @@
-"""The gate of an SM or a partition: messages to and from shards on other modules.
+"""The gate of an SM or a partition: messages to and from shards on other modules, or other GPUs.
 
 The credit of a message is that of the crossbar for its two ends, wherever they are. What goes to
 another module is given to the own module's router; what comes from there lies in an inbox of its
 own, and of two that wait the one that arrived first is first.
+
+Where other GPUs are elsewhere, their fabric is that router. Shards of theirs have numbers behind
+those of the own ones, and a message needs a place at the fabric instead of the crossbar's credit.
 """
 
 from lockstep._jit import inline
@@ -28,9 +31,23 @@ def is_far(gate, shard, target):
 @inline
 def can_send(gate, direct, shard, target):
     """Whether a shard has a credit for a target, and room."""
+    far = is_far(gate, shard, target)
+    if far and gate.spec[0].fabric:
+        return link.can_send(gate.out, shard, 0)
     if not link.can_send(direct, shard, target):
         return False
-    return not is_far(gate, shard, target) or link.has_room(gate.out, shard)
+    return not far or link.has_room(gate.out, shard)
+
+
+@inline
+def has_spare(gate, direct, shard, target):
+    """Whether a shard has more than half of its credits for a target."""
+    if gate.spec[0].fabric and is_far(gate, shard, target):
+        return (
+            gate.out.credits[shard, 0] > gate.out.spec[0].in_capacity // direct.spec[0].sources // 2
+        )
+    credits = direct.spec[0].in_capacity // direct.spec[0].sources
+    return direct.credits[shard, target] > max(1, credits // 2)
 
 
 @inline
@@ -38,7 +55,10 @@ def send(gate, direct, shard, target, now):
     """Take a credit and return the message record to fill; it leaves at cycle ``now``."""
     if is_far(gate, shard, target):
         spec = gate.spec[0]
-        direct.credits[shard, target] -= 1
+        if spec.fabric:
+            gate.out.credits[shard, 0] -= 1
+        else:
+            direct.credits[shard, target] -= 1
         message = link.put(gate.out, shard, shard // spec.own, now)
         if spec.of_partitions:
             message.source = target  # the SM
@@ -75,5 +95,15 @@ def is_first(gate, direct, shard):
 @inline
 def take(gate, direct, shard):
     """Remove the oldest message from another module, and note that its sender gets a credit."""
-    link.note(direct, shard, link.first(gate.into, shard).source)
+    if not gate.spec[0].fabric:
+        link.note(direct, shard, link.first(gate.into, shard).source)
     link.drop(gate.into, shard)
+
+
+@inline
+def is_peers(gate, address):
+    """Whether an address is in the memory of another GPU of the system."""
+    spec = gate.spec[0]
+    if not spec.fabric or spec.first <= address < spec.end:
+        return False
+    return spec.low <= address < spec.high

@@ -5,6 +5,8 @@ which its sender holds a credit of the crossbar: so queues need no credits of th
 over several links can lock up. They have room for all that can be under way.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from lockstep._jit import Context, Records
@@ -62,8 +64,21 @@ class ModuleLinks(Context):
     to_sms: Link
 
 
-GATE = np.dtype(words("on", "of_partitions", "own", "others"))
-"""``own``, ``others``: shards of a module, of the kind that has the gate and of the other one."""
+GATE = np.dtype(
+    words("on", "of_partitions", "own", "others", "fabric", "low", "high", "first", "end")
+)
+"""``own``, ``others``: shards of a module, of the kind that has the gate and of the other one.
+``fabric``: 1 = what is elsewhere is other GPUs, with the addresses from ``low`` to ``high`` - 1 but
+``first`` to ``end`` - 1, which are of its own memory."""
+
+
+class MemoryPlace(NamedTuple):
+    """Where a GPU's memory lies among those of all GPUs of a system, in bytes."""
+
+    low: int  # of all
+    high: int
+    first: int  # its own
+    end: int
 
 
 class Gate(Context):
@@ -99,13 +114,33 @@ def build_links(gpu: GPU) -> ModuleLinks:
     )
 
 
-def build_gates(gpu: GPU, links: ModuleLinks) -> tuple[Gate, Gate]:
-    """The gates of SMs and of partitions."""
+def build_ports(gpu: GPU) -> ModuleLinks:
+    """The same of one module that is joined with other GPUs: there is one router, their fabric.
+
+    An SM has places there for what it sends in two windows, until that is on a link.
+    """
+    sms, channels, slices = gpu.sm.count, gpu.dram.channels, gpu.l2.slices_per_channel
+    latency = legs(gpu).window
+    return ModuleLinks(
+        link.build(sms, 1, latency, 2 * latency, 1),
+        link.build(channels, 1, latency, slices * latency, slices),
+        link.build(1, 1, latency, 0, 1),
+        link.build(1, channels, latency, 2 * latency, 1),
+        link.build(1, sms, latency, 2 * latency, 1),
+    )
+
+
+def build_gates(
+    gpu: GPU, links: ModuleLinks, place: MemoryPlace | None = None
+) -> tuple[Gate, Gate]:
+    """The gates of SMs and of partitions; ``place``: of a GPU that is joined with others."""
     k = gpu.modules.count
     shares = gpu.sm.count // k, gpu.dram.channels // k
+    far = (place is not None, *(place or (0, 0, 0, 0)))
+    on = k > 1 or place is not None
     of_sms, of_partitions = records(1, GATE), records(1, GATE)
-    of_sms[0] = k > 1, 0, *shares
-    of_partitions[0] = k > 1, 1, *reversed(shares)
+    of_sms[0] = on, 0, *shares, *far
+    of_partitions[0] = on, 1, *reversed(shares), *far
     return (
         Gate(of_sms, links.requests, links.to_sms),
         Gate(of_partitions, links.replies, links.to_partitions),
