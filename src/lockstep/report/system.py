@@ -44,7 +44,7 @@ def tables(result: SystemResult, width: int) -> "Iterator[str | Table]":
             percent(100 * link["utilisation"]),
         )
         for link in result.links
-        if link["bytes"]
+        if link["packets"]
     ]
     if used:
         yield ""

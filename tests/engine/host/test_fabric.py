@@ -1,5 +1,6 @@
 """Copies between GPUs: idle ones to the picosecond, and several that share links or do not."""
 
+import itertools
 import random
 
 import pytest
@@ -194,3 +195,66 @@ def test_a_link_carries_all_bytes_and_is_never_idle_while_packets_wait(seed):
 
 def test_direction_of_copies_between_gpus():
     assert peer(0, 1)[1].direction is Direction.PEER
+
+
+class Noted:
+    """A message that notes when it leaves and arrives."""
+
+    def __init__(self, fabric, source, to):
+        self.route, self.left, self.arrived = fabric.route(source, to, False), False, 0
+
+    def leave(self):
+        self.left = True
+
+    def arrive(self, time):
+        self.arrived = time
+
+
+def carried(system, sizes, source=0, to=1, ready=0):
+    """Messages of one GPU that are ready at once: when each arrives."""
+    fabric = host_of_system(system).fabric
+    messages = [Noted(fabric, source, to) for _ in sizes]
+    for message, size in zip(messages, sizes):
+        fabric.carry(message, source, size, ready)
+    while fabric.next < NEVER:
+        assert fabric.step() is None
+    assert all(message.left for message in messages)
+    return [message.arrived for message in messages]
+
+
+def test_messages_cross_a_link_one_after_the_other_each_with_a_header():
+    system = small_system(2, **NVLINK | {"payload_bytes": 256, "header_bytes": 16})
+    first, second, third = carried(system, [0, 128, 32], ready=7000)
+    assert first == 7000 + 16 * 40 + 500_000
+    assert (second - first, third - second) == (144 * 40, 48 * 40)
+
+
+def test_a_message_passes_a_switch_cut_through():
+    system = small_system(2, **NVSWITCH | {"payload_bytes": 256, "header_bytes": 16})
+    assert carried(system, [128]) == [144 * 20 + 1_100_000]
+
+
+def test_a_switch_has_room_for_messages_by_their_bytes():
+    """They are sent as long as there is room for a whole packet: 129 of the room of two."""
+    fabric = NVSWITCH | {"credits": 2, "packet_bytes": 16384}
+    arrived = carried(small_system(2, **fabric), [128] * 130)
+    gaps = [after - before for before, after in itertools.pairwise(arrived)]
+    assert gaps[:-1] == [128 * 20] * 128 and gaps[-1] > 128 * 20
+
+
+def test_a_turn_of_messages_is_as_long_as_a_packet_of_a_copy():
+    """A copy of 2 packets, and messages of 3: they take the link in turns, and none waits more."""
+    system = small_system(2)
+    host = host_of_system(system)
+    host.take(peer(0, 1, 2 * PACKET))
+    fabric = host.fabric
+    host.advance(1, 1)
+    start = fabric.next
+    messages = [Noted(fabric, 0, 1) for _ in range(3 * PACKET // 128)]
+    for message in messages:
+        fabric.carry(message, 0, 128, start)
+    host.advance(NEVER, NEVER)
+    arrived = [message.arrived - start - 500_000 for message in messages]
+    each, turn = 128 * 40, PACKET * 40
+    assert (arrived[0], arrived[127], arrived[128]) == (turn + each, 2 * turn, 3 * turn + each)
+    assert arrived[-1] == 5 * turn and host.done

@@ -2,6 +2,7 @@
 
 import pytest
 
+from lockstep.model.cache import l2_sides
 from lockstep.model.link import KIND_ACK, KIND_DATA, KIND_READ
 
 pytestmark = pytest.mark.plain
@@ -196,3 +197,12 @@ def test_reads_of_both_sides_are_answered_to_the_last(rig, make):
     assert {reply.tag for reply in replies} == set(tags)
     assert not side.memory.l2.slices["mshrs"].any()
     assert not side.memory.l2.slices["waiting"].any()
+
+
+def test_requests_of_other_gpus_come_to_the_side_that_has_the_line(rig, make):
+    """Their numbers are behind those of the SMs, for which there are no replies in this rig."""
+    side = make()
+    spec = side.memory.l2.spec[0]
+    homes = [l2_sides.side_of(spec, source, home) for source in (NEAR, FAR) for home in (0, 1)]
+    assert homes == [0, 0, 1, 1]
+    assert [l2_sides.side_of(spec, 2 + 65536, home) for home in (0, 1)] == [0, 1]
