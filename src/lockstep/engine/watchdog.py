@@ -99,9 +99,11 @@ def _slices(memory: Memory) -> Iterator[str]:
         cache = slices[n]
         oldest = memory.l2.entries[cache.head[QUEUE]]
         address = int(oldest.line) * int(memory.l2.spec[0].line_bytes.value)
+        here = oldest.source < memory.l2.spec[0].sources
+        asker = f"SM {oldest.source}" if here else "another GPU"
         yield (
             f"L2 slice {n}: {cache.count[QUEUE]} requests, the first for {address:#x} of "
-            f"SM {oldest.source} waits for {_LACKS[int(cache.stalled)]} since cycle "
+            f"{asker} waits for {_LACKS[int(cache.stalled)]} since cycle "
             f"{cache.stalled_since}; {cache.mshrs} sectors in flight"
         )
     if len(stuck) > MOST_SLICES:
