@@ -181,7 +181,8 @@ class PeerPort:
 
         Where the L2 refuses the rest, what it gave leaves with the refusal.
         """
-        stays, more = np.ones(len(rows), bool), []
+        stays = np.ones(len(rows), bool)
+        more: list[np.ndarray] = []
         columns = _columns(rows, *_KEY, "sectors", "flits")
         for k, (kind, source, tag, address, sectors, flits) in enumerate(zip(*columns)):
             if kind not in (KIND_DATA, KIND_NACK):
@@ -214,7 +215,8 @@ class PeerPort:
     def place(self) -> None:
         """Let shards find what arrives in the window that comes, as far as they have room."""
         simulation = self.simulation
-        end, late = simulation.now + simulation.machine.window, []
+        end = simulation.now + simulation.machine.window
+        late: list[tuple[int, int, PeerMessage]] = []
         full: set[tuple[bool, int]] = set()
         while self._waiting and self._waiting[0][0] < end:
             cycle, number, message = heapq.heappop(self._waiting)

@@ -42,7 +42,9 @@ class SystemSession:
         self.traffic: PeerTraffic | None = None
         if shared:
             assert self.host.fabric is not None, "a system has one"
-            self.traffic = PeerTraffic(*zip(*self._pairs), self.host.fabric)
+            self.traffic = PeerTraffic(
+                [simulation for simulation, _ in self._pairs], self.host.seats, self.host.fabric
+            )
 
     @property
     def stopped(self) -> str:

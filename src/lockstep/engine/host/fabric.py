@@ -82,7 +82,8 @@ class FabricLink:
         ``credits``: in bytes, None for no limit.
         """
         self.wire, self.latency, self.credits = wire, latency, credits
-        self._turn, self._used, self._last = turn, 0, None  # of the turn, by which source
+        self._turn, self._used = turn, 0  # bytes of the turn, and by whom they were taken
+        self._last: object = None
         self._bandwidth = Fraction(gb_per_s).limit_denominator(10**6)
         self.waiting: dict[object, deque[Packet]] = {}  # by source, whose turn it is first
         self.wakes = NEVER  # when it looks next
