@@ -249,9 +249,9 @@ def _memory_table(m: dict[str, float], gpu: GPU, width: int) -> Table:
         size = scaled(m["sim__module_link_bytes.sum"], "B")
         rows.append(("links of modules", "", "", size, percent(m["sim__sol_module_link.pct"])))
     for what in ("load", "store", "atomic"):
-        if size := m.get(f"sim__peer_{what}_bytes.sum", 0):
-            sectors = count(size // gpu.l2.sector_bytes)
-            rows.append((f"other GPUs, {what}s", sectors, "", scaled(size, "B"), ""))
+        if moved := m.get(f"sim__peer_{what}_bytes.sum", 0):
+            sectors = count(moved // gpu.l2.sector_bytes)
+            rows.append((f"other GPUs, {what}s", sectors, "", scaled(moved, "B"), ""))
     for label, name in (("DRAM reads", "read"), ("DRAM writes", "write")):
         read = m[f"dram__sectors_{name}.sum"]
         rows.append((label, count(read), "", scaled(m[f"dram__bytes_{name}.sum"], "B"), ""))
