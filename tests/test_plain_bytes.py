@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lockstep._jit import as_records
-from lockstep.plain_bytes import plain, put_together, together
+from lockstep.plain_bytes import LARGE, plain, put_together, together
 
 KIND = np.dtype([("a", "i8"), ("b", "i4", (2,))])
 
@@ -47,3 +47,15 @@ def test_numbers_of_another_kind_become_those_of_the_target():
     to = np.zeros(4, np.int64)
     put_together([np.array([1, 2], np.int32), np.array([-3]), np.array([4.0])], to)
     assert to.tolist() == [1, 2, -3, 4]
+
+
+@pytest.mark.parametrize("count", [1, LARGE + 1], ids=["small", "large"])
+def test_parts_of_any_size_follow_each_other(count):
+    """Large ones are copied by themselves, without a copy of all."""
+    first, second = _records(*range(count)), _records(*range(-count, 0))
+    to = _records(*[0] * (2 * count + 1))
+    put_together([first, second], to[:-1])
+    assert to["a"].tolist() == [*range(count), *range(-count, 0), 0]
+    numbers = np.zeros(2 * count, np.int64)
+    put_together([np.arange(count, dtype=np.int32), np.arange(count) + 0.0], numbers)
+    assert numbers.tolist() == [*range(count)] * 2

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+LARGE = 256  # records of an array that is copied by itself
+
 
 def plain(array: np.ndarray) -> np.ndarray:
     """Records as elements of so many bytes, in the same memory; an array of numbers as it is."""
@@ -23,9 +25,16 @@ def together(parts: Sequence[np.ndarray], kind: np.dtype) -> np.ndarray:
 def put_together(parts: Sequence[np.ndarray], target: np.ndarray) -> None:
     """Copy arrays, of the kind of a target that they fill, into it one after the other.
 
-    As NumPy joins them, each of many small arrays takes ten times as long.
+    As NumPy joins them, each of many small arrays takes ten times as long; large ones would be
+    copied twice.
     """
     kind = target.dtype
-    told = b"".join([(p if p.dtype == kind else p.astype(kind)).tobytes() for p in parts])
     raw = plain(target)
+    if len(target) > LARGE * len(parts):
+        place = 0
+        for part in parts:
+            raw[place : place + len(part)] = plain(part.astype(kind, copy=False))
+            place += len(part)
+        return
+    told = b"".join([(p if p.dtype == kind else p.astype(kind)).tobytes() for p in parts])
     raw[...] = np.frombuffer(told, raw.dtype)
