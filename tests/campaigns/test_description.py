@@ -75,6 +75,7 @@ def test_paths_are_relative_to_the_file(read, tmp_path):
         (BASE + "[changes]\na = []", "a has no values"),
         (BASE + "[changes]\na = [[1]]", "a: [1] is no number and no text"),
         (BASE + "[changes]\na = 1\n[[zip]]\na = [1]", "a is changed twice"),
+        (BASE + "[changes]\nsm" + ".sm" * 2000 + " = 1", "no name of a change is so deep"),
         (BASE + "[[zip]]\na = [1, 2]\nb = [1]", "different lengths: a 2, b 1"),
         (BASE + "timing = 'sample:x'", "'sample:x': expected e.g. sample:error=1%"),
         (BASE + "timing = 'none'", "'none'; expected full"),

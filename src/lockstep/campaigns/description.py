@@ -41,6 +41,8 @@ from lockstep.campaigns.point import Setting, SweepPoint
 from lockstep.errors import InputError, suggestion
 
 MOST_POINTS = 1_000_000
+MOST_LEVELS = 8  # of a name of a change
+LONGEST = 60  # characters of one that an error shows
 Settings = tuple[tuple[str, Setting], ...]
 
 
@@ -81,7 +83,9 @@ def read_points(path: str | Path) -> list[SweepPoint]:
     _check(path, sweep)
     timings = _as_list(sweep.timing)
     groups = [_zipped(path, group) for group in sweep.zip]
-    groups += [[((name, v),) for v in _as_list(value)] for name, value in _flat(sweep.changes)]
+    groups += [
+        [((name, v),) for v in _as_list(value)] for name, value in _flat(path, sweep.changes)
+    ]
     workloads = [made for each in sweep.workloads for made in _workloads(path, each)]
     gpus = [_gpu(path, name) for name in sweep.gpus]
     axes: list[list] = [workloads, gpus, [_timing(path, t) for t in timings], *groups, sweep.seeds]
@@ -121,11 +125,14 @@ def _check(path: Path, sweep: _Sweep) -> None:
             raise InputError(path, "", f"{name} is empty: there are no points")
     if lowest := [seed for seed in sweep.seeds if not 0 <= seed < 1 << 63]:
         raise InputError(path, "", f"seed {lowest[0]}: expected at least 0, of 63 bits")
-    named = [name for name, _ in _flat(sweep.changes)]
-    named += [name for group in sweep.zip for name, _ in _flat(group)]
+    named = [name for name, _ in _flat(path, sweep.changes)]
+    named += [name for group in sweep.zip for name, _ in _flat(path, group)]
     if twice := [name for name in dict.fromkeys(named) if named.count(name) > 1]:
         raise InputError(path, "", f"{twice[0]} is changed twice")
-    for name, value in (*_flat(sweep.changes), *(p for g in sweep.zip for p in _flat(g))):
+    for name, value in (
+        *_flat(path, sweep.changes),
+        *(p for g in sweep.zip for p in _flat(path, g)),
+    ):
         values = _as_list(value)
         if not values:
             raise InputError(path, "", f"{name} has no values")
@@ -136,7 +143,7 @@ def _check(path: Path, sweep: _Sweep) -> None:
 
 def _zipped(path: Path, group: dict[str, Any]) -> list[Settings]:
     """Settings that go together."""
-    lists = {name: _as_list(value) for name, value in _flat(group)}
+    lists = {name: _as_list(value) for name, value in _flat(path, group)}
     if len({len(values) for values in lists.values()}) > 1:
         sizes = ", ".join(f"{name} {len(values)}" for name, values in lists.items())
         raise InputError(path, "", f"lists of one zip are of different lengths: {sizes}")
@@ -182,12 +189,14 @@ def _timing(path: Path, text: str) -> str:
     return text
 
 
-def _flat(table: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+def _flat(path: Path, table: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
     """Dotted names: TOML makes tables of those without quotes."""
+    if prefix.count(".") > MOST_LEVELS:
+        raise InputError(path, "", f"{prefix[:LONGEST]}...: no name of a change is so deep")
     found = []
     for name, value in table.items():
         inner = isinstance(value, dict)
-        found += _flat(value, f"{prefix}{name}.") if inner else [(prefix + name, value)]
+        found += _flat(path, value, f"{prefix}{name}.") if inner else [(prefix + name, value)]
     return found
 
 
