@@ -15,7 +15,9 @@ def benchmark(load_script):
 @pytest.fixture(scope="module")
 def measured(benchmark, tmp_path_factory):
     """vecadd on four SMs: 12 waves."""
-    return benchmark.measure("vecadd", 100_000, (4, 2), tmp_path_factory.mktemp("traces"))
+    return benchmark.measure(
+        "vecadd", 100_000, (4, 2), tmp_path_factory.mktemp("traces"), list(benchmark.WAYS)
+    )
 
 
 def test_every_method_gives_an_estimate_of_every_long_launch(benchmark, measured):
@@ -45,5 +47,5 @@ def test_the_tables_have_each_method_and_each_launch(benchmark, measured, capsys
 
 
 def test_shorter_launches_are_no_cases(benchmark, tmp_path):
-    cases, _ = benchmark.measure("vecadd", 20_000, (4, 2), tmp_path)
+    cases, _ = benchmark.measure("vecadd", 20_000, (4, 2), tmp_path, ["pkp"])
     assert cases == []
