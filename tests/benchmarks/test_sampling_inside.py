@@ -24,7 +24,7 @@ def test_every_method_gives_an_estimate_of_every_long_launch(benchmark, measured
     cases, seconds = measured
     (case,) = cases
     assert case.gpu == "4 SMs" and case.waves == pytest.approx(100_000 / 256 / 32, abs=0.1)
-    assert len(case.outcomes) == 8 and set(seconds) == {"", *case.outcomes}
+    assert len(case.outcomes) == 13 and set(seconds) == {"", *case.outcomes}
     for name, outcome in case.outcomes.items():
         assert 0 < outcome.simulated <= case.truth
         assert outcome.estimated >= outcome.simulated * 0.999
