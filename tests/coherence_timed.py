@@ -90,10 +90,10 @@ def run(programs, gpu, groups=CUS, **options):
 def lines_of(tags_, ways):
     """(cache, line number, record, locked) of all lines that caches hold."""
     shape = tags_.shape[0]
-    for row, way in zip(*np.nonzero(tags_.lines != tags.NO_LINE)):
+    for row, way in zip(*np.nonzero(tags_.lines)):
         yield (
             int(row) // int(shape["sets"]),
-            int(tags_.lines[row, way]),
+            int(tags_.lines[row, way]) ^ tags.NO_LINE,
             ways[int(row) * int(shape["ways"]) + int(way)],
             tags_.keys[row, way] >= tags.LOCKED,
         )

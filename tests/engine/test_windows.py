@@ -50,7 +50,7 @@ def test_the_loop_ends_when_a_kernel_is_over(loaded):
     end, _ = loaded.run_windows(0, NEVER, NEVER, 100)
     assert issued(loaded) == 400
     assert end == (400 // WINDOW + 1) * WINDOW
-    assert loaded.take_retired() == [(0, 0, 0, 0, 400)]
+    assert loaded.take_retired() == [(0, 0, 0, 0, 400, 399)]
     assert loaded.take_retired() == []
 
 
