@@ -39,6 +39,8 @@ from lockstep.plain_bytes import plain
 STRIDE = 1 << 16  # between the numbers of requesters of two GPUs: no GPU has as many SMs
 _SECTORS = np.array([mask.bit_count() for mask in range(256)])
 _CARRIES = (KIND_WRITE, KIND_ATOMIC, KIND_REDUCTION, KIND_DATA)  # sectors
+_ANSWERED_WITH_DATA = (KIND_READ, KIND_ATOMIC)
+_KEY = ("kind", "source", "tag", "address")
 
 
 def places(system: GpuSystem, memories: Sequence[tuple[int, int]]) -> list[MemoryPlace]:
@@ -56,10 +58,6 @@ def places(system: GpuSystem, memories: Sequence[tuple[int, int]]) -> list[Memor
         return []
     low, high = memories[0][0], sum(memories[-1])
     return [MemoryPlace(low, high, address, address + size) for address, size in memories]
-
-
-_ANSWERED_WITH_DATA = (KIND_READ, KIND_ATOMIC)
-_KEY = ("kind", "source", "tag", "address")
 
 
 @dataclass(eq=False, slots=True)
@@ -154,6 +152,7 @@ class PeerPort:
 
     def collect(self) -> np.ndarray:
         """What shards have sent in the last window, in the order in which it is at the port."""
+        self._serves &= not self.simulation.is_idle
         found = [rows for box in self._out for rows in box.collect()]
         if not found:
             return np.zeros(0, MESSAGE)
@@ -237,7 +236,6 @@ class PeerPort:
     @property
     def is_busy(self) -> bool:
         """Whether messages have come that shards have not got, or the L2 may serve others."""
-        self._serves &= not self.simulation.is_idle
         return self._serves or bool(self._waiting)
 
     @property
@@ -305,9 +303,9 @@ class PeerTraffic:
         self.on_links += len(rows)
 
     def _address(self, rows: np.ndarray, number: int) -> tuple[list[int], list[int]]:
-        """Write into messages of a GPU whom they are for; the shards that sent them, and to which
+        """Write into messages of a GPU whom they are for: ``(shards that sent them, GPUs)``.
 
-        GPUs. Requesters have the numbers of an SM there, behind those of the GPU that they ask.
+        Requesters have the numbers of an SM there, behind those of the GPU that they ask.
         """
         asks, shards = rows["kind"] < KIND_DATA, rows["source"].tolist()
         requesters = rows["source"] - self.ports[number].sms

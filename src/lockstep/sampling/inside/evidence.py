@@ -22,6 +22,10 @@ class Mark(NamedTuple):
         """Warp instructions since its launch."""
         return int(self.counters.sm["warp_instructions"])
 
+    def ipc_until(self, end: "Mark") -> float:
+        """Warp instructions of the GPU a cycle, up to a later mark."""
+        return (end.instructions - self.instructions) / (end.cycle - self.cycle)
+
 
 class Stable(NamedTuple):
     """The time in which a launch was found to be steady."""
@@ -33,8 +37,7 @@ class Stable(NamedTuple):
     @property
     def ipc(self) -> float:
         """Mean IPC of the GPU between the marks."""
-        begin, end = self.begin, self.end
-        return (end.instructions - begin.instructions) / (end.cycle - begin.cycle)
+        return self.begin.ipc_until(self.end)
 
 
 class Unit(NamedTuple):
@@ -46,8 +49,7 @@ class Unit(NamedTuple):
     @property
     def ipc(self) -> float:
         """Warp instructions of the GPU a cycle."""
-        begin, end = self.begin, self.end
-        return (end.instructions - begin.instructions) / (end.cycle - begin.cycle)
+        return self.begin.ipc_until(self.end)
 
 
 class Lasting(NamedTuple):
