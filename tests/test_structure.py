@@ -15,6 +15,7 @@ import lockstep
 import lockstep.model
 
 ROOT = Path(lockstep.__file__).parent
+REPOSITORY = Path(__file__).parents[1]  # the package under test may be installed elsewhere
 FILES = {
     ".".join(("lockstep", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(
         ".__init__"
@@ -114,16 +115,16 @@ def test_packages_name_files_that_are_there():
         text = ast.get_docstring(trees()[name])
         assert text, f"{name} says nothing of what is inside"
         for file in re.findall(r"``([\w/*.-]+(?:/|\.(?:py|toml|h|cc)))``", text):
-            places = (folder, ROOT, ROOT.parents[1])
+            places = (folder, ROOT, REPOSITORY)
             assert any(any(place.glob(file)) for place in places), f"{name}: {file}"
 
 
 def test_the_arrows_are_those_that_are_checked():
     """ARCHITECTURE.md shows the layers of the contract, from the top down."""
-    project = tomllib.loads((ROOT.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = project["tool"]["importlinter"]["contracts"]
     layers = next(c["layers"] for c in contracts if c["type"] == "layers")
-    page = (ROOT.parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    page = (REPOSITORY / "ARCHITECTURE.md").read_text(encoding="utf-8")
     shown = re.search(r"^```\n(cli .*?)^```", page, re.MULTILINE | re.DOTALL)
     rows = [re.match(r"\w+(?: │ \w+)*", line) for line in shown[1].splitlines()]
     assert [row[0].split(" │ ") for row in rows] == [layer.split(" | ") for layer in layers]
