@@ -7,7 +7,8 @@ import pytest
 
 import lockstep
 
-CODE = Path(__file__).parent / "cubins/rest.sm_90.cubin"
+CUBINS = Path(__file__).parent / "cubins"
+CODE = CUBINS / "rest.sm_90.cubin"
 LANES = 32
 WORD = 1 << 32
 
@@ -125,3 +126,21 @@ def test_barriers_that_count(module, least, expected):
     content = np.arange(least, least + LANES)
     out = launch(module, "reducing", content % WORD, LANES)
     assert set(out) == {(content > 0).sum() + expected}
+
+
+@pytest.mark.parametrize(
+    "kernel, codes",
+    [
+        ("from_floats", {0.5: 0x30, -2.0: 0xC0, 1000.0: 0x7E, 0.0: 0, 1.75: 0x3E}),
+        ("from_halves", {0.5: 0x38, -2.0: 0xC0, 1e5: 0x7B, 0.0: 0, 1.75: 0x3F}),
+    ],
+)
+def test_four_floats_in_a_word(kernel, codes):
+    numbers = np.resize(np.array(list(codes), np.float32), (LANES, 4))
+    expected = np.vectorize(lambda x: codes[float(x)])(numbers).astype(np.uint8).view(np.uint32)
+    with lockstep.Device("H100", timing=False) as device:
+        out = device.zeros(LANES, np.uint32)
+        device.load_cubin(CUBINS / "eighths.sm_90.cubin")[kernel][1, LANES](
+            device.array(numbers), out
+        )
+        np.testing.assert_array_equal(out.numpy(), expected[:, 0])

@@ -61,17 +61,12 @@ def pack_integers(lift: Lift, i: Instruction) -> None:
 def pack_floats(lift: Lift, i: Instruction) -> None:
     """Floats rounded to a smaller format; the first of two goes to the upper half.
 
-    PACK_AB takes two numbers, MERGE_C one; UNPACK_B the two that a register holds. With eight-bit
-    formats the result has 16 bits. Above it are those of C, which compilers leave zero.
+    PACK_AB takes two numbers, MERGE_C one; UNPACK_B the two that a register holds. Two of eight
+    bits have 16, and the low half of C comes above them: of four, compilers pack the upper first.
     """
-    words = i.modifiers
-    target, source = _formats(words)
-    merges = any(m.endswith("MERGE_C") for m in words)
+    target, source = _formats(i.modifiers)
     sources = list(i.operands[1:])
-    if merges:
-        rest = sources.pop()
-        if not (isinstance(rest, Register) and rest.is_zero):
-            raise lift.refuse("bits from another register are not supported")
+    above = sources.pop() if any(m.endswith("MERGE_C") for m in i.modifiers) else None
     if source.bits < 32:
         low, high = _halves(lift, sources[0], source)
     elif len(sources) == 2:
@@ -79,7 +74,19 @@ def pack_floats(lift: Lift, i: Instruction) -> None:
     else:
         high, low = None, lift.read(sources[0], F32)
     parts = [_converted(lift, i, n, target) for n in (low, high) if n is not None]
-    lift.write(i.operands[0], _joined(lift, parts))
+    result = _joined(lift, parts)
+    if isinstance(above, Register) and not above.is_zero:
+        result = _below(lift, result, above)
+    lift.write(i.operands[0], result)
+
+
+def _below(lift: Lift, pair: Value, above: Register) -> Value:
+    """Two numbers of eight bits, below the low half of a register."""
+    if pair.type != I16:
+        raise lift.refuse("bits from another register above wider numbers are not supported")
+    b = lift.b
+    upper, lower = integer.shift_left(b, lift.read(above), 16), integer.resize(b, pair, I32)
+    return Value(b.ir.or_(upper.ir, lower.ir), I32)
 
 
 def _formats(words: Sequence[str]) -> tuple[Type, Type]:
