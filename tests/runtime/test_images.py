@@ -91,11 +91,20 @@ def test_the_newest_code_that_a_gpu_runs_is_loaded(fat_binary, architectures, co
 
 
 @pytest.mark.parametrize(
-    ("architecture", "name"), [(62, "TITANX"), (80, "A100"), (86, "RTX3070"), (89, "H100")]
+    ("architectures", "name"),
+    [
+        ((62,), "TITANX"),
+        ((80,), "A100"),
+        ((86,), "RTX3070"),
+        ((89,), "H100"),
+        ((80, 90, 100, 120), "H100"),  # as programs are built for all GPUs that there are
+        ((75, 100), "RTX2060"),
+        ((100,), "A100"),
+    ],
 )
 def test_the_gpu_for_a_program_is_the_one_whose_code_it_has(
-    monkeypatch, tmp_path, architecture, name
+    monkeypatch, tmp_path, architectures, name
 ):
-    image = Image("cubin", architecture, b"")
-    monkeypatch.setattr("lockstep.runtime.choice._images", lambda path: [image])
+    images = [Image("cubin", architecture, b"") for architecture in architectures]
+    monkeypatch.setattr("lockstep.runtime.choice._images", lambda path: images)
     assert gpu_for_program(tmp_path).name == name
