@@ -64,6 +64,10 @@ int main() {
     CK(cudaDeviceSetCacheConfig(cudaFuncCachePreferL1));
     OK(!strcmp(cudaGetErrorName(cudaErrorInvalidValue), "cudaErrorInvalidValue"));
     OK(!strcmp(cudaGetErrorString((cudaError_t)12345), "unrecognized error code"));
+    OK(!strcmp(cudaGetErrorName(cudaErrorGraphExecUpdateFailure),
+               "cudaErrorGraphExecUpdateFailure"));
+    OK(!strcmp(cudaGetErrorString(cudaErrorStreamCaptureUnjoined),
+               "capturing stream has unjoined work"));
     cudaIpcMemHandle_t h;
     void *q;
     CK(cudaMalloc(&q, 64));
