@@ -14,6 +14,7 @@ PROGRAMS = {
     "streams-per-thread": ("streams.cu", "--default-stream=per-thread"),
     "memory": ("memory.cu",),
     "graphs": ("graphs.cu",),
+    "captures": ("captures.cu",),
     "graph-memory": ("graph_memory.cu",),
     "driver-graphs": ("driver_graphs.cu", "-lcuda"),
     "graph-conditions": ("graph_conditions.cu",),

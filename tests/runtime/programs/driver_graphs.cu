@@ -172,7 +172,6 @@ static void captured() {
     size_t count;
     CK(cuStreamGetCaptureInfo(t, &state, NULL, &into, &last NO_DATA, &count));
     OK(state == CU_STREAM_CAPTURE_STATUS_ACTIVE && count == 1);
-    IS(cuStreamSynchronize(t), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     CK(cuStreamEndCapture(s, &g));
     OK(g == into);
     CK(cuStreamIsCapturing(t, &state));
@@ -184,6 +183,16 @@ static void captured() {
     OK(out[0] == 1 && out[5] == 1 && calls == before);
     OK(run(g, 2) == 18 && out[0] == 9 + (9 << 16) && calls == before + 2);
     CK(cuGraphDestroy(g));
+    // who waits for a stream that is captured spoils the capture
+    CK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CK(cuEventRecord(fork, s));
+    CK(cuStreamWaitEvent(t, fork, 0));
+    IS(cuStreamSynchronize(t), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    IS(cuEventQuery(fork), CUDA_ERROR_CAPTURED_EVENT);
+    IS(cuStreamEndCapture(s, &g), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    OK(!g);
+    IS(cuEventQuery(NULL), CUDA_ERROR_INVALID_HANDLE);
+    IS(cuMemFreeHost((void *)p), CUDA_ERROR_INVALID_VALUE);
     CK(cuStreamDestroy(t));
 }
 

@@ -165,6 +165,10 @@ int main() {
     CK(cudaArrayGetInfo(&got, &ae, &af, arr));
     OK(ae.width == 16 && ae.height == 8 && got.x == 32);
     CK(cudaFreeArray(arr));
+    // each kind of memory has a function of its own to free it
+    IS(cudaFreeHost(m), cudaErrorInvalidValue);
+    IS(cudaFree(h), cudaErrorInvalidValue);
+    IS(cudaFreeAsync(h, 0), cudaErrorInvalidValue);
     CK(cudaFreeHost(h));
     CK(cudaFree(m));
     CK(cudaDeviceReset());

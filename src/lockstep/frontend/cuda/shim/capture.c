@@ -9,13 +9,15 @@
 
 #include "graph.h"
 
-enum { MOST = 256, ILLEGAL_STATE = 401, UNSUPPORTED_CAPTURE = 900 };
+enum { MOST = 256, ILLEGAL_STATE = 401 };
+enum { UNSUPPORTED_CAPTURE = 900, INVALIDATED_CAPTURE, CAPTURED_EVENT = 907 };
 
 // Streams that are captured, and events that were recorded in them, with their graph.
 static struct captured {
     uint64_t handle;
     struct graph *graph;
     bool began;           // capturing began in this stream; its entry has the following
+    bool owned, invalid;  // the graph was made for it; it was asked what no graph can do
     struct node **after;  // which the next node waits for
     size_t after_count;
     unsigned long long id;
@@ -40,6 +42,17 @@ static struct captured *beginning(const struct graph *graph) {
         }
     }
     return NULL;
+}
+
+// What is asked of a captured stream or event as if it ran spoils the whole capture.
+static bool spoil(uint64_t handle) {
+    pthread_mutex_lock(&lock);
+    const struct captured *known = find(handle);
+    if (known) {
+        beginning(known->graph)->invalid = true;
+    }
+    pthread_mutex_unlock(&lock);
+    return known != NULL;
 }
 
 static bool enter(uint64_t handle, struct graph *graph, bool began) {
@@ -79,13 +92,14 @@ int capture_begin(uint64_t stream, struct graph *graph, struct node *const *afte
         return UNSUPPORTED_CAPTURE;
     }
     pthread_mutex_lock(&lock);
-    bool fresh = !find(stream) && (!graph || !beginning(graph));
-    graph = fresh && !graph ? graph_new() : graph;
+    bool fresh = !find(stream) && (!graph || !beginning(graph)), owned = fresh && !graph;
+    graph = owned ? graph_new() : graph;
     fresh = fresh && enter(stream, graph, true);
     if (fresh) {
         struct captured *first = find(stream);
         set_after(first, after, n, false);
         first->id = ++captures;
+        first->owned = owned;
     }
     pthread_mutex_unlock(&lock);
     return fresh ? SUCCESS : ILLEGAL_STATE;
@@ -95,6 +109,7 @@ int capture_end(uint64_t stream, struct graph **graph) {
     pthread_mutex_lock(&lock);
     const struct captured *first = find(stream);
     *graph = first && first->began ? first->graph : NULL;
+    bool invalid = *graph && first->invalid, owned = *graph && first->owned;
     size_t kept = 0;
     for (size_t k = 0; k < count; k++) {
         if (!*graph || captured[k].graph != *graph) {
@@ -105,7 +120,14 @@ int capture_end(uint64_t stream, struct graph **graph) {
     }
     count = kept;
     pthread_mutex_unlock(&lock);
-    return *graph ? SUCCESS : ILLEGAL_STATE;
+    if (!invalid) {
+        return *graph ? SUCCESS : ILLEGAL_STATE;
+    }
+    if (owned) {
+        graph_free(*graph);
+    }
+    *graph = NULL;
+    return INVALIDATED_CAPTURE;
 }
 
 struct capture capture_of(uint64_t stream) {
@@ -114,7 +136,8 @@ struct capture capture_of(uint64_t stream) {
     const struct captured *known = find(stream);
     if (known) {
         const struct captured *first = beginning(known->graph);
-        found = (struct capture){first->id, first->graph, first->after, first->after_count};
+        found = (struct capture){first->id, first->graph, first->after, first->after_count,
+                                 first->invalid};
     }
     pthread_mutex_unlock(&lock);
     return found;
@@ -136,18 +159,27 @@ static bool is_captured(uint64_t stream) {
     return capture_of(stream).graph != NULL;
 }
 
+static bool is_invalid(uint64_t stream) {
+    return capture_of(stream).invalid;
+}
+
 static int enqueue(uint64_t stream, struct work work) {
+    if (is_invalid(stream)) {
+        return INVALIDATED_CAPTURE;
+    }
     return capture_add(stream, work) ? SUCCESS : work_perform(&work, stream);
 }
 
 int stream_launch(struct kernel *kernel, const struct shape *shape, void **arguments,
                   const void *block, size_t bytes) {
+    if (is_invalid(shape->stream)) {
+        return INVALIDATED_CAPTURE;
+    }
     if (!is_captured(shape->stream)) {
         return kernel_launch(kernel, shape, arguments, block, bytes);
     }
     void *extra[] = {(void *)BUFFER_POINTER, (void *)block, NULL};
-    struct kernel_parameters given = {
-        .function = kernel, .arguments = arguments, .extra = block ? extra : NULL};
+    struct kernel_parameters given = {.arguments = arguments, .extra = block ? extra : NULL};
     struct work work;
     int status = work_launch(&work, kernel, &given);
     if (!status) {
@@ -178,9 +210,16 @@ int stream_call(uint64_t stream, void (*function)(void *), void *data) {
 }
 
 int stream_record(uint64_t stream, uint64_t event) {
+    if (!event) {
+        return INVALID_HANDLE;
+    }
     pthread_mutex_lock(&lock);
     const struct captured *from = find(stream);
     bool done = from && enter(event, from->graph, false);
+    struct captured *before = done ? NULL : find(event);
+    if (before) { // in a captured stream, before this time
+        *before = captured[--count];
+    }
     pthread_mutex_unlock(&lock);
     struct work record = {.kind = RECORD_NODE, .of.event = event};
     return done ? SUCCESS : work_perform(&record, stream);
@@ -206,15 +245,22 @@ int synchronize(uint64_t stream, uint64_t event) {
     return gpu_call(CALL_SYNCHRONIZE, &request, sizeof request, NULL, 0, &(struct reply){0});
 }
 
-// While a stream is captured there is nothing to wait for.
+// While a stream is captured there is nothing to wait for, nor at its events.
 int stream_synchronize(uint64_t stream) {
-    if (is_captured(stream)) {
-        return UNSUPPORTED_CAPTURE;
+    return spoil(stream) ? UNSUPPORTED_CAPTURE : synchronize(stream, 0);
+}
+
+int event_synchronize(uint64_t event) {
+    if (!event) {
+        return INVALID_HANDLE;
     }
-    return synchronize(stream, 0);
+    return spoil(event) ? CAPTURED_EVENT : synchronize(0, event);
 }
 
 int stream_allocate(uint64_t stream, size_t bytes, uint64_t *address) {
+    if (is_invalid(stream)) {
+        return INVALIDATED_CAPTURE;
+    }
     if (is_captured(stream)) {
         struct allocation_parameters given = {.bytes = bytes};
         struct work work;
@@ -235,7 +281,10 @@ int stream_allocate(uint64_t stream, size_t bytes, uint64_t *address) {
 int stream_free(uint64_t stream, uint64_t address) {
     struct capture capture = capture_of(stream);
     if (!capture.graph) {
-        return address ? memory_free(address) : SUCCESS;
+        return address ? memory_free_of(address, false) : SUCCESS;
+    }
+    if (capture.invalid) {
+        return INVALIDATED_CAPTURE;
     }
     struct work work;
     int status = work_release(&work, capture.graph, (void *)(uintptr_t)address);

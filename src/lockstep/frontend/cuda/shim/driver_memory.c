@@ -100,7 +100,7 @@ API int cuMemAllocFromPoolAsync(pointer_t *address, size_t bytes, void *pool, st
 }
 
 API int cuMemFree(pointer_t address) {
-    return translate(address ? memory_free(address) : SUCCESS);
+    return translate(address ? memory_free_of(address, false) : SUCCESS);
 }
 ALSO(cuMemFree_v2, cuMemFree);
 
@@ -109,7 +109,7 @@ API int cuMemFreeAsync(pointer_t address, stream_t stream) {
 }
 
 API int cuMemFreeHost(void *address) {
-    return cuMemFree(handle_of(address));
+    return translate(address ? memory_free_of(handle_of(address), true) : SUCCESS);
 }
 
 API int cuMemHostRegister(void *address, size_t bytes, unsigned flags) {

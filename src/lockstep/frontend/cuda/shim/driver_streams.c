@@ -103,7 +103,7 @@ API int cuEventRecord(event_t event, stream_t stream) {
 ALSO(cuEventRecordWithFlags, cuEventRecord);
 
 API int cuEventSynchronize(event_t event) {
-    return translate(synchronize(0, handle_of(event)));
+    return translate(event_synchronize(handle_of(event)));
 }
 ALSO(cuEventQuery, cuEventSynchronize);
 

@@ -80,7 +80,8 @@ struct module;
 struct kernel {
     struct module *module;
     const char *name;
-    int status;      // of looking it up
+    const void *stub; // by which the runtime API knows it, or NULL
+    int status;       // of looking it up
     uint64_t handle; // 0 = not looked up yet
     struct find_kernel_reply facts;
     uint64_t *parameters; // offset and size of each
@@ -266,8 +267,10 @@ int stream_record(uint64_t stream, uint64_t event);
 int stream_wait(uint64_t stream, uint64_t event);
 int stream_synchronize(uint64_t stream);
 int synchronize(uint64_t stream, uint64_t event); // whatever is captured; 0 and 0 = with all
+int event_synchronize(uint64_t event);
 int stream_allocate(uint64_t stream, size_t bytes, uint64_t *address);
 int stream_free(uint64_t stream, uint64_t address);
 
 int memory_free(uint64_t address); // also of a graph (graph_memory.c)
+int memory_free_of(uint64_t address, bool host); // only if it is, or is not, the host's
 void graph_memory_reset(void);

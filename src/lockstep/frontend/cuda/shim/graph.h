@@ -72,7 +72,6 @@ struct work {
     enum kind kind;
     union {
         struct {
-            const void *function; // as the program named the kernel
             struct kernel *kernel;
             struct shape shape;
             void *block;
@@ -149,6 +148,7 @@ struct capture {
     struct graph *graph;
     struct node **after; // which the next node waits for
     size_t count;
+    bool invalid; // it can only be ended, and gives no graph
 };
 int capture_begin(uint64_t stream, struct graph *graph, struct node *const *after, size_t count);
 int capture_end(uint64_t stream, struct graph **graph);

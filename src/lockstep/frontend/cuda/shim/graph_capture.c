@@ -3,7 +3,7 @@
 #include "graph_api.h"
 
 enum { ADD_DEPENDENCIES = 0 }; // cudaStreamUpdateCaptureDependenciesFlags
-enum { CAPTURING = 1 };        // cudaStreamCaptureStatus
+enum { CAPTURING = 1, INVALID = 2 }; // cudaStreamCaptureStatus
 
 API int NAME(StreamBeginCapture)(stream_t stream, int mode) {
     (void)mode;
@@ -24,8 +24,12 @@ API int NAME(StreamEndCapture)(stream_t stream, struct graph **graph) {
     return answer(capture_end(handle_of(stream), graph));
 }
 
+static int status_of(struct capture capture) {
+    return capture.invalid ? INVALID : capture.graph ? CAPTURING : 0;
+}
+
 API int NAME(StreamIsCapturing)(stream_t stream, int *capturing) {
-    *capturing = capture_of(handle_of(stream)).graph ? CAPTURING : 0;
+    *capturing = status_of(capture_of(handle_of(stream)));
     return SUCCESS;
 }
 
@@ -43,7 +47,7 @@ struct information {
 static int inform(stream_t stream, struct information to) {
     struct capture known = capture_of(handle_of(stream));
     if (to.capturing) {
-        *to.capturing = known.graph ? CAPTURING : 0;
+        *to.capturing = status_of(known);
     }
     if (known.graph && to.id) {
         *to.id = known.id;

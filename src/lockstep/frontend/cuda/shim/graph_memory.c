@@ -142,6 +142,17 @@ int memory_free(uint64_t address) {
     return status;
 }
 
+// The host's memory and the device's have functions of their own to free it.
+int memory_free_of(uint64_t address, bool host) {
+    struct pointer_request request = {address};
+    struct pointer_reply fields = {0};
+    int status = GPU_CALL(POINTER, &request, &fields);
+    if (!status && (fields.kind == ALLOCATION_HOST) != host) {
+        return INVALID_VALUE;
+    }
+    return memory_free(address);
+}
+
 // The simulator has freed all: what graphs still name is never live again.
 void graph_memory_reset(void) {
     pthread_mutex_lock(&lock);

@@ -53,6 +53,16 @@ API int NEW_NAME(GraphKernelNodeSetParams)(struct node *node, const struct kerne
     return NEW_NAME(GraphExecKernelNodeSetParams)(NULL, node, given);
 }
 
+// The runtime API knows a kernel by its stub, also one that was captured: programs look for theirs.
+static const void *name_of(const struct node *node) {
+    const struct kernel *kernel = node->work.of.launch.kernel;
+#ifdef RUNTIME
+    return kernel->stub ? kernel->stub : kernel;
+#else
+    return kernel;
+#endif
+}
+
 // The arguments that are returned are the node's own: valid until the node is changed or destroyed.
 static int kernel_parameters_of(const struct node *node, struct kernel_parameters *out) {
     if (node->work.kind != KERNEL_NODE) {
@@ -61,7 +71,7 @@ static int kernel_parameters_of(const struct node *node, struct kernel_parameter
     const struct kernel *kernel = node->work.of.launch.kernel;
     const struct shape *shape = &node->work.of.launch.shape;
     *out = (struct kernel_parameters){
-        .function = node->work.of.launch.function,
+        .function = name_of(node),
         .shared = (unsigned)shape->dynamic_shared,
         .arguments = calloc(kernel->facts.parameters + 1, sizeof(void *)),
     };

@@ -14,7 +14,6 @@ int work_launch(struct work *work, struct kernel *kernel, const struct kernel_pa
         return status;
     }
     *work = (struct work){.kind = KERNEL_NODE};
-    work->of.launch.function = given->function;
     work->of.launch.kernel = kernel;
     work->of.launch.shape.dynamic_shared = given->shared;
     memcpy(work->of.launch.shape.grid, given->grid, sizeof given->grid);

@@ -19,8 +19,8 @@ int allocate(void **address, size_t bytes, unsigned kind) {
     return report(status);
 }
 
-static int release(void *address) {
-    return address ? report(memory_free(handle_of(address))) : SUCCESS;
+static int release(void *address, bool host) {
+    return address ? report(memory_free_of(handle_of(address), host)) : SUCCESS;
 }
 
 API int cudaMalloc(void **address, size_t bytes) {
@@ -59,11 +59,11 @@ API int cudaMallocFromPoolAsync(void **address, size_t bytes, void *pool, stream
 }
 
 API int cudaFree(void *address) {
-    return release(address);
+    return release(address, false);
 }
 
 API int cudaFreeHost(void *address) {
-    return release(address);
+    return release(address, true);
 }
 
 API int cudaFreeAsync(void *address, stream_t stream) {

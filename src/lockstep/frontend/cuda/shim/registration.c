@@ -57,6 +57,7 @@ API void __cudaRegisterFunction(void **module, const char *stub, char *function,
                                 void *grid, int *warp) {
     (void)function, (void)limit, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
     struct kernel *kernel = module_kernel((struct module *)module, symbol);
+    kernel->stub = stub;
     name(stub, true, kernel);
     name(kernel, true, kernel);
 }

@@ -138,7 +138,7 @@ API int cudaEventRecordWithFlags(event_t event, stream_t stream, unsigned flags)
 }
 
 API int cudaEventSynchronize(event_t event) {
-    return report(synchronize(0, handle_of(event)));
+    return report(event_synchronize(handle_of(event)));
 }
 
 API int cudaEventQuery(event_t event) {
