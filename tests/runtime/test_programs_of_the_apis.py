@@ -77,6 +77,14 @@ def test_a_program_gets_what_cuda_gives(run_built, name):
     assert {count.code for count in simulator.kernels.values()} <= {"machine code of sm_80"}
 
 
+@pytest.mark.parametrize(
+    "gpu, code", [("A100", "sm_80"), ("A100", "compute_80"), ("H100", "sm_90")]
+)
+def test_tiles_of_several_warps_have_memory_of_their_own(run_built, gpu, code):
+    out, _ = run_built(("large_tiles.cu",), f"-arch={code}", gpu=gpu)
+    assert out == "PASS\n"
+
+
 def test_conditions_that_ptx_sets(run_built):
     out, simulator = run_built(("graph_conditions.cu",), "-arch=compute_75", gpu="RTX2060")
     assert out == "PASS\n"

@@ -16,7 +16,7 @@ from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.programs.program import Program, Recording
 from lockstep.execution.sass.image import ModuleImage, Section, jump_table
 from lockstep.execution.sass.program import translate
-from lockstep.execution.sass.source import Decoded, Source
+from lockstep.execution.sass.source import RESERVED_END, Decoded, Source
 from lockstep.execution.state import LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW
 from lockstep.isa.instruction import MOST_THREADS
 from lockstep.isa.sass.binary import (
@@ -229,12 +229,16 @@ class CubinKernel(Kernel):
         stack = self._program.thread_bytes(geometry.stack_bytes)
         struct.pack_into("<QII", bank, _LOCAL, LOCAL_WINDOW, stack, geometry.dynamic_shared)
         struct.pack_into("<I", bank, _SMS, self.module.device.limits.sms)
-        struct.pack_into("<I", bank, _RESERVED, self.function.reserved_shared)
+        reserved = self._program.reserved_shared
+        struct.pack_into("<I", bank, _RESERVED, reserved)
         workspace = _HOPPER_WORKSPACE
         if self.module.architecture < HOPPER:
             workspace = _WORKSPACE
             struct.pack_into("<Q", bank, _SHARED, SHARED_WINDOW)
             struct.pack_into("<Q", bank, _CONSTANTS, self.module.bank(3))
+            if reserved:
+                own = self._program.shared_bytes + geometry.dynamic_shared
+                struct.pack_into("<II", bank, RESERVED_END, own + reserved, -(-own // 16) * 16)
         else:
             struct.pack_into("<Q", bank, _HOPPER_CONSTANTS, self.module.bank(3))
             struct.pack_into("<Q", bank, _PARAMETERS, PARAMETER_WINDOW + base)

@@ -135,6 +135,7 @@ ALL_LANES = (1 << WARP_SIZE) - 1  # of NVIDIA's warps, as members of an operatio
 WARP_SIZES = (WARP_SIZE, 64)  # that a GPU may have
 # CUDA C++ Programming Guide, technical specifications per compute capability
 MOST_THREADS = 1024  # of a CTA
+RESERVED_SHARED = 1024  # bytes a CTA that CUDA keeps of shared memory from sm_80 on (Ampere guide)
 LONGEST_SLEEP = 1_000_000  # nanoseconds; PTX ISA, nanosleep: at most a millisecond
 MOST_CLUSTER_CTAS = 16  # of the largest, non-portable cluster of an H100
 

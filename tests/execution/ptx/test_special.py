@@ -50,7 +50,7 @@ def expected(cta, thread):
     return [
         *tid, *BLOCK, *ctaid, *GRID, *ctaid, *GRID, 0, 0, 0, 1, 1, 1, 0, 1,
         lane, thread // 32, 2, 80, *(m & 0xFFFFFFFF for m in masks),
-        SHARED, SHARED + 32, SHARED + 32, 0, 0, 0, 0, 0, 32,
+        SHARED, SHARED + 32, SHARED + 32 + 1024, 0, 0, 0, 0, 0, 32,
     ]  # fmt: skip
 
 

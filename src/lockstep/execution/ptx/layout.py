@@ -8,8 +8,8 @@ from lockstep.execution.ptx.graph import Block
 from lockstep.execution.ptx.liveness import called, is_indirect
 from lockstep.execution.ptx.parameters import RETURN, Parameters, words_of
 from lockstep.execution.state import Window
-from lockstep.isa.instruction import WARP_SIZE
-from lockstep.isa.ptx.syntax import Function, Variable, type_bytes
+from lockstep.isa.instruction import RESERVED_SHARED, WARP_SIZE
+from lockstep.isa.ptx.syntax import Function, Register, Variable, type_bytes
 
 _STACK = ("alloca", "stacksave", "stackrestore")
 _OF_CLUSTERS = ("mapa", "getctarank")
@@ -55,6 +55,8 @@ class Layout:
         self.passed = {f.name: Parameters(f) for f in calls.functions}
         self.sites: list[tuple[int, int]] = []  # static index, Window
         self.register_bytes = self.shared_bytes = self.local_bytes = self.parameter_bytes = 0
+        asks = any(map(_asks_for_reserved, calls.functions))
+        self.reserved_shared = RESERVED_SHARED if asks else 0  # with which shared memory begins
         for variable in self.entry.parameters if self.entry.is_entry else ():
             self.parameter_bytes = _place(
                 self.parameters, variable.name, variable, self.parameter_bytes
@@ -91,8 +93,10 @@ class Layout:
         """Static shared variables first; the dynamic (open or extern) ones share what follows."""
         inner = (v for f in self.calls.functions for v in f.variables)
         shared = [v for v in (*self.module.variables.values(), *inner) if v.space == "shared"]
+        used = self.reserved_shared
         for variable in sorted(shared, key=lambda v: v.bytes == 0):
-            self.shared_bytes = _place(self.shared, variable.name, variable, self.shared_bytes)
+            used = _place(self.shared, variable.name, variable, used)
+        self.shared_bytes = used - self.reserved_shared
 
     def assign_slots(self, blocks: list[Block]) -> None:
         """Give a slot to every register that is live where a block begins, and to results."""
@@ -168,3 +172,12 @@ def _place(places: dict, key, variable: Variable, used: int) -> int:
     start = -(-used // alignment) * alignment
     places[key] = start
     return start + variable.bytes
+
+
+def _asks_for_reserved(function: Function) -> bool:
+    """Whether a function names the place of the shared memory that CUDA reserves for itself."""
+    return any(
+        isinstance(o, Register) and o.name.startswith("%reserved_smem_offset")
+        for i in function.instructions
+        for o in i.operands
+    )

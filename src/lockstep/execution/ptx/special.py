@@ -6,7 +6,7 @@ from lockstep.execution.lanes.addresses import lane_numbers
 from lockstep.execution.lanes.builder import POINTER, WORD
 from lockstep.execution.lanes.types import I32, I64, PRED, Type, Value
 from lockstep.execution.programs.translation import BlockLift
-from lockstep.isa.instruction import ALL_LANES, WARP_SIZE
+from lockstep.isa.instruction import ALL_LANES, RESERVED_SHARED, WARP_SIZE
 
 _AXES = ("x", "y", "z")
 _VECTORS = {  # record and field without the axis
@@ -25,7 +25,6 @@ _SCALARS = {
     "%nsmid": ("launch", "sms"),
     "%gridid": ("launch", "grid_id"),
     "%dynamic_smem_size": ("launch", "dynamic_shared_bytes"),
-    "%total_smem_size": ("launch", "shared_bytes"),
     "%aggr_smem_size": ("launch", "shared_bytes"),
     "%cluster_ctarank": ("cta", "rank"),
     "%cluster_nctarank": ("launch", "cluster_ctas"),
@@ -35,10 +34,10 @@ _CONSTANTS = {
     **{f"%envreg{k}": 0 for k in (0, *range(3, 32))},  # CUDA's driver leaves them zero
     **{f"%pm{k}": 0 for k in range(8)},  # nothing is counted
     **{f"%pm{k}_64": 0 for k in range(8)},
-    # No part of shared memory is the system's.
+    # What is reserved begins shared memory, as on Hopper; CUDA uses one of its places alone.
     "%reserved_smem_offset_begin": 0,
-    "%reserved_smem_offset_end": 0,
-    "%reserved_smem_offset_cap": 0,
+    "%reserved_smem_offset_end": RESERVED_SHARED,
+    "%reserved_smem_offset_cap": RESERVED_SHARED,
     "%reserved_smem_offset_0": 0,
     "%reserved_smem_offset_1": 0,
 }
@@ -76,6 +75,11 @@ def special(lift: BlockLift, name: str, component: int = -1) -> Value | None:
         return lift.scalar_field(*_SCALARS[name], I64 if name in _WIDE else I32)
     if name in _CONSTANTS:
         return lift.b.constant(I64 if name in _WIDE else I32, _CONSTANTS[name])
+    if name == "%total_smem_size":  # without what is reserved
+        b, reserved = lift.b, lift.b.constant(I32, lift.layout.reserved_shared)
+        return Value(
+            b.ir.sub(lift.scalar_field("launch", "shared_bytes", I32).ir, reserved.ir), I32
+        )
     if name in _WORKSPACE:
         b = lift.b
         half = b.ir.lshr(b.field("launch", "workspace"), ir.Constant(WORD, _WORKSPACE[name]))

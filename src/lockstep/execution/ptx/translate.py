@@ -142,6 +142,7 @@ class Translation(translation.Translation):
             "register_bytes": layout.register_bytes,
             "local_bytes": layout.local_bytes,
             "shared_bytes": layout.shared_bytes,
+            "reserved_shared": layout.reserved_shared,
             "sites": layout.sites,
             "symbols": list(layout.symbols),
             "entry": entry,

@@ -11,6 +11,11 @@ from lockstep.execution.sass.image import Section
 from lockstep.isa.sass.binary import Line
 from lockstep.isa.sass.encoding.instruction import Instruction
 
+# Ampere and Ada: shared memory ends with what CUDA reserves for itself. Bank 0 says where that ends
+# and where a place of it is, as ptxas 13.0 reads %reserved_smem_offset_end and _1 there.
+AMPERE = range(80, 90)
+RESERVED_END, RESERVED_PLACE = 0x120, 0x124
+
 
 class Decoded(NamedTuple):
     """A section's instructions, with their records and the texts that these refer to."""

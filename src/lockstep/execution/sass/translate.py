@@ -38,14 +38,14 @@ from lockstep.execution.sass.overtaking import overtaking_in
 from lockstep.execution.sass.polling import polling_loads
 from lockstep.execution.sass.reach import reached
 from lockstep.execution.sass.services import emit_service
-from lockstep.execution.sass.source import Source
+from lockstep.execution.sass.source import AMPERE, RESERVED_END, RESERVED_PLACE, Source
 from lockstep.execution.sass.statics import joined
 from lockstep.execution.sass.steps import clock_reads, depends_on_time, steps_of
 from lockstep.execution.scheduling.machine import CLUSTER, WARPGROUP
-from lockstep.isa.instruction import WARP_SIZE, OpClass, Space
+from lockstep.isa.instruction import RESERVED_SHARED, WARP_SIZE, OpClass, Space
 from lockstep.isa.sass.binary import line_at
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
-from lockstep.isa.sass.encoding.operand import Immediate, Name, Register
+from lockstep.isa.sass.encoding.operand import Constant, Immediate, Name, Register
 from lockstep.workload import MOST_REGISTERS, Origin
 
 WHOLE = 2048
@@ -287,7 +287,7 @@ class Translation(translation.Translation):
             "register_bytes": self.slots.bytes,
             "local_bytes": source.local_bytes,
             "shared_bytes": source.shared_bytes,
-            "reserved_shared": source.reserved_shared,
+            "reserved_shared": self._reserved_shared(),
             "sites": self.shared.sites,
             "symbols": [f"bank{k}" for k in range(max(self.shared.banks, default=-1) + 1)],
             "entry": 0,
@@ -301,6 +301,11 @@ class Translation(translation.Translation):
             "frame_bytes": DEEPEST_FRAME if self.graph.may_recur else 0,
             "targets": self._targets(),
         }
+
+    def _reserved_shared(self) -> int:
+        """Hopper's kernels all have it; of those of Ampere and Ada, here those that look for it."""
+        asks = any(map(_asks_for_reserved, self.code)) if self.source.architecture in AMPERE else 0
+        return RESERVED_SHARED if asks else self.source.reserved_shared
 
     def _origins(self) -> Iterator[Origin]:
         """Where each instruction comes from."""
@@ -339,3 +344,11 @@ def _general(instruction: Instruction) -> list[Register]:
 def _asks_for_rank(instruction: Instruction) -> bool:
     """Whether an instruction reads the CTA's rank, of which shared addresses are made."""
     return any(isinstance(o, Name) and o.word == "SR_CgaCtaId" for o in instruction.operands)
+
+
+def _asks_for_reserved(instruction: Instruction) -> bool:
+    """Whether an instruction reads where the shared memory is that CUDA reserves for itself."""
+    return any(
+        isinstance(o, Constant) and o.bank == 0 and RESERVED_END <= o.offset <= RESERVED_PLACE
+        for o in instruction.operands
+    )

@@ -12,6 +12,7 @@ from elftools.elf.sections import Section, SymbolTableSection
 from elftools.elf.sections import Symbol as RawSymbol
 
 from lockstep.errors import InputError
+from lockstep.isa.instruction import RESERVED_SHARED
 from lockstep.isa.sass.binary import information
 from lockstep.isa.sass.binary.information import CubinParameter
 from lockstep.isa.sass.binary.sections import (
@@ -29,7 +30,7 @@ OTHER = 5  # byte of a symbol: its other field
 ENTRY = 0x10  # bit of a symbol's other field: the function is a kernel
 # From sm_90 on, addresses of shared memory begin with what the system keeps for itself: a kernel's
 # section counts it, variables follow it. (Sections of nvcc 13.0 and of Triton's ptxas 12.8.)
-RESERVED_SHARED, FIRST_RESERVED = 1024, 90
+FIRST_RESERVED = 90
 _TEXT, _SHARED, _CONSTANT = ".text.", ".nv.shared.", ".nv.constant"
 _REGISTER_SHIFT, _BARRIER_SHIFT = 24, 20
 _FUNCTION, _OBJECT = "STT_FUNC", "STT_OBJECT"
