@@ -20,6 +20,12 @@ struct Big {
 __global__ void big(Big b, int *o, char c) {
     o[threadIdx.x] = b.a[threadIdx.x] + c;
 }
+struct Huge { // more than the 4 KB that parameters could be until CUDA 12.1
+    int a[2000];
+};
+__global__ void huge(const __grid_constant__ Huge h, int *o, short c) {
+    o[threadIdx.x] = h.a[threadIdx.x * 7] + c;
+}
 int main() {
     cudaFuncAttributes a;
     CK(cudaFuncGetAttributes(&a, bounded));
@@ -114,5 +120,13 @@ int main() {
     CK(cudaMalloc(&p, 512));
     bounded<<<1, 32>>>(p);
     CK(cudaDeviceSynchronize());
+    Huge h;
+    for (int i = 0; i < 2000; i++)
+        h.a[i] = i;
+    int got[128];
+    huge<<<1, 128>>>(h, p, 3);
+    CK(cudaMemcpy(got, p, 512, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 128; i++)
+        OK(got[i] == i * 7 + 3);
     return finish();
 }

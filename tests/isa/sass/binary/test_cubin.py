@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from lockstep.errors import InputError
-from lockstep.isa.sass.binary import CubinParameter, lines, read_cubin
+from lockstep.isa.sass.binary import CubinParameter, information, lines, read_cubin
 from lockstep.isa.sass.encoding import disassemble
 
 HERE = Path("x.cubin")
@@ -19,6 +19,22 @@ def data(request, fixtures):
 @pytest.fixture(scope="module")
 def cubin(data):
     return read_cubin(data, HERE)
+
+
+@pytest.mark.parametrize(
+    "number, payload, expected",
+    [
+        (0x17, "00000000 0200 d807 00f00900", CubinParameter(2, 0x7D8, 2)),
+        # nvcc 13.0: struct { int a[2000]; }, int *, short
+        (0x45, "00000000 0000 0000 401f0000", CubinParameter(0, 0, 8000)),
+        (0x45, "00000000 0200 481f 02000000", CubinParameter(2, 8008, 2)),
+        (0x45, "00000000 0200 481f", None),
+        (0x1C, "00000000 0200 481f 02000000", None),
+    ],
+)
+def test_parameters_are_described_in_two_ways(number, payload, expected):
+    attribute = information.Attribute(number, bytes.fromhex(payload))
+    assert information.parameter(attribute) == expected
 
 
 def test_kernels_have_names_and_titles(cubin):

@@ -177,7 +177,7 @@ def _function(
     cbank = found.get(information.CBANK)
     place = int.from_bytes(cbank.payload[4:6], "little") if cbank else 0
     size = int.from_bytes(cbank.payload[6:8], "little") if cbank else 0
-    parameters = [information.parameter(a) for a in own if a.number == information.PARAMETER]
+    parameters = map(information.parameter, own)
     counted = found.get(information.BARRIERS)
     return Function(
         name,

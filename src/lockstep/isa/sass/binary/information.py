@@ -20,6 +20,8 @@ PARAMETER = 0x17  # u32 index, u16 ordinal, u16 offset, u32 with the size above 
 EXITS = 0x1C  # u32 offsets of EXIT instructions
 REGISTERS = 0x2F  # u32 symbol, u32 count
 CLUSTER = 0x3D  # u32 x, y, z: CTAs of a cluster that it must be launched with
+# Instead of PARAMETER, of kernels with more than 4 KB of them: u32 index, u16 ordinal, offset, size
+LARGE_PARAMETER = 0x45
 BARRIERS = 0x4C
 _SIZED = 4  # the format of attributes that have a length and a payload
 
@@ -59,8 +61,10 @@ def attributes(data: bytes, section: str, path: Path) -> Iterator[Attribute]:
 
 
 def parameter(attribute: Attribute) -> CubinParameter | None:
-    """The parameter that an attribute describes, or None if it is cut short."""
-    if len(attribute.payload) < 12:
+    """The parameter that an attribute describes; None if it describes none, or is cut short."""
+    if attribute.number not in (PARAMETER, LARGE_PARAMETER) or len(attribute.payload) < 12:
         return None
+    if attribute.number == LARGE_PARAMETER:
+        return CubinParameter(*struct.unpack_from("<4x3H", attribute.payload))
     _, ordinal, offset, word = struct.unpack_from("<IHHI", attribute.payload)
     return CubinParameter(ordinal, offset, word >> 18)
