@@ -9,6 +9,12 @@ NAMES = [
     ("plain", "plain", "plain"),
     ("_Z3addPfS_i", "add(float*, float*, int)", "add"),
     ("_Z5scaleIfEvPT_i", "void scale<float>(float*, int)", "scale<float>"),
+    (
+        "_Z4packIsJLs3ELsn4EEEvPT_",
+        "void pack<short, (short)3, (short)-4>(short*)",
+        "pack<short, (short)3, (short)-4>",
+    ),
+    ("_Z1kIDF16_EvT_", "_Z1kIDF16_EvT_", "_Z1kIDF16_EvT_"),  # a type that is not known
     ("_ZN2ns4Tile4loadILi4EEEvPKd", "void ns::Tile::load<4>(double const*)", "ns::Tile::load<4>"),
     ("_Z1kILb1ELin2ELm3EEvv", "void k<true, -2, 3ul>()", "k<true, -2, 3ul>"),
     ("_Znonsense", "_Znonsense", "_Znonsense"),

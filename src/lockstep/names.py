@@ -10,6 +10,7 @@ from typing import Any
 _MOST_CALLS = 200_000  # for one name: about seven a character where it refers to nothing
 
 _CONSTANT = re.compile(r"\((bool|(?:unsigned )?(?:int|long(?: long)?))\)(n?)(\d+)")
+_NEGATIVE = re.compile(r"\)n(?=\d)")  # of other types, which keep their name: "(short)n4"
 _SUFFIXES = {"unsigned": "u", "long": "l", "int": ""}
 _MANGLED = re.compile(r"(?<![\w/.])_Z\w+(?![\w/]|\.\w)")  # but no part of a path
 
@@ -46,7 +47,14 @@ def _parsed(name: str) -> Any:
 
     try:
         return _bounded(parse)
-    except (NotImplementedError, ValueError, IndexError, AttributeError, RecursionError, TypeError):
+    except (
+        NotImplementedError,
+        ValueError,
+        LookupError,
+        AttributeError,
+        RecursionError,
+        TypeError,
+    ):
         return None
 
 
@@ -73,7 +81,7 @@ def _bounded(function: Callable[[], Any]) -> Any:
 
 
 def _text(node: Any) -> str:
-    return _CONSTANT.sub(_constant, str(node))
+    return _NEGATIVE.sub(")-", _CONSTANT.sub(_constant, str(node)))
 
 
 def _constant(match: re.Match) -> str:
