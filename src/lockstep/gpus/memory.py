@@ -164,6 +164,10 @@ class L2(Spec, frozen=True, kw_only=True):
             0, 64, "L2 cycles", "of a slice for a sector read or written; 0 = by bytes_per_cycle"
         ),
     ] = 0.0
+    merge_interval: Annotated[
+        float,
+        within(0, 64, "L2 cycles", "... more for a sector that is written in part"),
+    ] = 0.0
     request_interval: Annotated[
         float, within(0, 64, "L2 cycles", "of a slice for a request, at least")
     ] = 0.0
@@ -186,6 +190,9 @@ class L2(Spec, frozen=True, kw_only=True):
         float,
         within(0, 64, "L2 cycles", "... and for the result of that, on its way back; 0 = the same"),
     ] = 0.0
+    atomic_latency: Annotated[
+        int, within(0, 4096, "core cycles", "more, of an atomic operation whose result is used")
+    ] = 0
     atomic_interval: Annotated[
         float,
         within(

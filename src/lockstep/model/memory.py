@@ -61,6 +61,8 @@ SPEC = np.dtype(
         ("wide_writes", "i8"),  # 1: a written line takes room on every side
         ("chunk_lines", DIVISOR),
         ("sector_step", "i8"),  # of the data port, in its PARTS: a sector; 0 = as bytes_per_tick
+        ("atomic_cycles", "i8"),  # core cycles by which a result is later than data that is read
+        ("merge_step", "i8"),  # ... more, a sector that is written in part
         ("request_step", "i8"),  # ... a request, at least
         ("pass_step", "i8"),  # a sector that is written on another side, on its way there
         ("atomic_pass_step", "i8"),  # ... that is updated there, or a lane on one word
@@ -299,6 +301,7 @@ def _spec(gpu: GPU, requests: Link, hit_cycles: int) -> Records:
     s.refuse, s.protocol = l2.mshr_full == "nack", registry.L2[l2.protocol]
     s.reply_header = header_time(gpu, SUBTICKS)
     s.far_cycles = l2.far_latency
+    s.atomic_cycles = l2.atomic_latency
     data_port.fill_in(spec, gpu)
     # Under scopes the home orders all requests for a line: there are no copies, and no read joins
     # one that was carried out before an older request of its own SM, or another SM's write.

@@ -25,6 +25,17 @@ def pipe_for(spec, state, source, carries):
 
 
 @force_inline
+def pipe_of_read(spec, state, slice_, request):
+    """The pipe of a slice for what it has of a line that is read.
+
+    A copy of what belongs to another side takes as long as the line itself would.
+    """
+    if request.home != slice_:
+        return HIT + 1
+    return pipe_for(spec, state, request.source, HIT)
+
+
+@force_inline
 def put(l2, slice_, pipe, index, ready, answer, mask):
     """Make an entry a reply, and put it into a pipe that has room: it was carried out."""
     spec, entries, state = l2.spec[0], l2.entries, l2.slices[slice_]

@@ -84,6 +84,25 @@ def test_a_few_others_do_not_take_the_slice_from_a_chunk(make):
     assert gaps(side)[1:] == [24, 12], "the other one, and the chunk again"
 
 
+@pytest.mark.parametrize(
+    "full, interval, cycles", [(0b1111, 1.0, 4), (0b0011, 1.0, 6), (0, 1.0, 8), (0, 0.0, 4)]
+)
+def test_sectors_that_are_written_in_part_take_the_port_longer(make, full, interval, cycles):
+    side = make(l2__sector_interval=1.0, l2__merge_interval=interval)
+    for n in range(3):
+        side.write(n * APART, 0b1111, full)
+    assert gaps(side) == [cycles] * 2
+
+
+def test_a_merge_comes_on_top_of_the_time_of_a_request(rig, make):
+    side = make(l2__sector_interval=1.0, l2__merge_interval=2.0, l2__request_interval=5.0)
+    for n in range(3):
+        side.write(n * APART, 0b0001, 0)
+    assert [side.took(reply) for reply in side.finish()] == [
+        rig.HIT + 2 + n * (5 + 2 - 1) for n in range(3)  # they come one a cycle
+    ]
+
+
 @pytest.mark.parametrize("source, cycles", [(NEAR, 0), (FAR, HOP + 8)])
 def test_writes_of_the_far_side_pass_through_the_near_slice(rig, make, source, cycles):
     side = make(sides=True, l2__sector_interval=1.0, l2__pass_interval=2.0)
@@ -100,9 +119,9 @@ def test_what_passes_through_keeps_the_slice_from_reads(rig, make):
         reply = next(r for r in side.finish() if r.request == 0)
         return side.took(reply)
 
-    assert read_takes(0.0) == rig.HIT
+    assert read_takes(0.0) == rig.HIT + HOP
     # 4 sectors at 5 cycles, twice as long here, less a cycle; tags run 4 ahead of the port
-    assert read_takes(5.0) == rig.HIT + 4 * 5 * 2 - 1
+    assert read_takes(5.0) == rig.HIT + HOP + 4 * 5 * 2 - 1
 
 
 @pytest.mark.parametrize("sectors, lanes, cycles", [(0b1111, 1, 12), (0b0001, 1, 3), (1, 8, 40)])

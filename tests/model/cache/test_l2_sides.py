@@ -46,7 +46,7 @@ def test_a_miss_comes_from_the_dram_to_the_readers_side_alone(rig, make):
     side.read(0, 0b0001, source=FAR)
     assert took(side) == rig.HIT + rig.MISS + HOP
     side.read(0, 0b0001, source=FAR)
-    assert took(side) == rig.HIT, "kept on its own side"
+    assert took(side) == rig.HIT + HOP, "kept on its own side, but as late as from the other"
     assert side.count.l2_fills == 1
     assert side.count.l2_crossings == 1
 
@@ -81,9 +81,10 @@ def test_what_the_home_has_crosses_once(rig, make):
     side.read(0, 0b0001, source=NEAR)
     warm(side)
     side.read(0, 0b0001, source=FAR)
+    for _ in range(2):
+        assert took(side) == rig.HIT + HOP
+        side.read(0, 0b0001, source=FAR)
     assert took(side) == rig.HIT + HOP
-    side.read(0, 0b0001, source=FAR)
-    assert took(side) == rig.HIT
     assert side.count.l2_fills == 1 == side.count.dram_reads
     assert side.count.l2_crossings == 1
 
@@ -103,10 +104,13 @@ def test_a_write_goes_home_and_drops_the_copies(rig, make):
     warm(side)
     side.write(0, 0b0001, source=FAR)
     assert took(side) == rig.HIT + HOP
-    side.read(0, 0b0001, source=FAR)
-    assert took(side) == rig.HIT + HOP, "the sector that was written comes from the home"
+    before = side.count.l2_crossings
     side.read(0, 0b0010, source=FAR)
-    assert took(side) == rig.HIT, "the other one is still here"
+    warm(side)
+    assert side.count.l2_crossings == before, "the other sector is still here"
+    side.read(0, 0b0001, source=FAR)
+    assert took(side) == rig.HIT + HOP
+    assert side.count.l2_crossings == before + 1, "what was written comes from the home"
 
 
 def test_a_burst_brings_no_sector_that_crosses_already(make):
@@ -134,10 +138,11 @@ def test_an_atomic_drops_the_copies(rig, make):
 def test_host_copies_are_on_each_side(rig, make):
     side = make()
     side.copy(0, LINE)
-    for source in (NEAR, FAR):
+    for source, hop in ((NEAR, 0), (FAR, HOP)):
         side.read(0, source=source)
-        assert took(side) == rig.HIT + 3, "four sectors through a port of one a cycle"
+        assert took(side) == rig.HIT + 3 + hop, "four sectors through a port of one a cycle"
     assert side.count.copy_sectors == 4
+    assert side.count.l2_crossings == 0
 
 
 @pytest.mark.parametrize(("places", "written_back"), [("home", 0), ("both", 4)])
@@ -169,12 +174,30 @@ def test_a_place_on_the_other_side_is_not_waited_for(make):
     assert side.count.l2_writebacks == 0
 
 
-@pytest.mark.parametrize(("come", "hop"), [("copy", 0), ("pass_through", HOP)])
-def test_a_host_copy_is_on_both_sides_and_what_a_profiler_read_at_its_home(rig, make, come, hop):
+@pytest.mark.parametrize(("come", "crossings"), [("copy", 0), ("pass_through", 1)])
+def test_a_host_copy_is_on_both_sides_and_what_a_profiler_read_at_its_home(
+    rig, make, come, crossings
+):
     side = make()
     getattr(side, come)(0, LINE)
     side.read(0, 0b0001, source=FAR)
-    assert took(side) == rig.HIT + hop
+    assert took(side) == rig.HIT + HOP
+    assert side.count.l2_crossings == crossings
+
+
+def test_each_side_is_near_to_the_lines_of_its_own(rig, make):
+    """Whichever SM reads them first, and how often: the near lines of one are far to the other."""
+    side = make()
+    times = {}
+    for _ in range(3):
+        for line in range(4):
+            for source in (NEAR, FAR):
+                side.read(line * LINE, 0b0001, source=source)
+                times[source, line] = took(side)
+    near = {source: [n for n in range(4) if times[source, n] == rig.HIT] for source in (NEAR, FAR)}
+    assert len(near[NEAR]) == len(near[FAR]) == 2
+    assert sorted(near[NEAR] + near[FAR]) == list(range(4))
+    assert set(times.values()) == {rig.HIT, rig.HIT + HOP}
 
 
 def test_reads_of_both_sides_are_answered_to_the_last(rig, make):

@@ -20,6 +20,7 @@ def fill_in(spec, gpu: GPU) -> None:
     s, l2 = spec[0], gpu.l2
     spec["chunk_lines"] = divisor(max(1, CHUNK // l2.line_bytes))
     s.sector_step = round(PARTS * l2.sector_interval)
+    s.merge_step = round(PARTS * l2.merge_interval)
     s.request_step = round(PARTS * l2.request_interval)
     s.pass_step = round(PARTS * l2.pass_interval)
     s.atomic_pass_step = round(PARTS * (l2.atomic_pass_interval or l2.pass_interval))
@@ -72,15 +73,27 @@ def _cycle_of_last(spec, time):
 
 @force_inline
 def move(spec, state, counters, line, sectors, tick):
-    """Read or write some sectors; the core cycle of the last of them."""
+    """Move some sectors in or out; the core cycle of the last of them."""
+    return _move(spec, state, counters, line, sectors, 0, tick)
+
+
+@force_inline
+def write(spec, state, counters, line, sectors, parts, tick):
+    """Write some sectors, of them ``parts`` in part; the core cycle of the last of them."""
+    return _move(spec, state, counters, line, sectors, parts * spec.merge_step, tick)
+
+
+@force_inline
+def _move(spec, state, counters, line, sectors, merging, tick):
+    """Move some sectors, of which that many PARTS go to merging."""
     length = sectors * spec.sector_step
     if length == 0:
         moved_bytes = sectors * spec.sector_bytes + spec.bytes_per_tick.value - 1
         length = quotient(spec.bytes_per_tick, moved_bytes) * PARTS
-    taken = max(length, spec.request_step)  # the data is there before the port is free
+    taken = max(length, spec.request_step) + merging  # the data is there before the port is free
     start = _keep(state, taken * _shares(spec, state, line), tick)
     counters.l2_busy += state.data_free // PARTS - start // PARTS
-    return _cycle_of_last(spec, start + length)
+    return _cycle_of_last(spec, start + length + merging)
 
 
 @force_inline

@@ -219,7 +219,7 @@ def read(l2, slice_, index, tick, now):
     state = l2.slices[slice_]
     request = l2.entries[index]
     counters = l2.dram.counters[l2.slices[slice_].channel]
-    pipe = reply_pipes.pipe_for(spec, state, request.source, reply_pipes.HIT)
+    pipe = reply_pipes.pipe_of_read(spec, state, slice_, request)
     if state.count[pipe] >= spec.replies:
         return STALL_REPLY
     known = request.way != UNKNOWN
@@ -295,7 +295,7 @@ def _read_hits(l2, slice_, counters, record, index, pipe, tick):
         new = lists.copy(entries, state, index)
         ready = done + spec.hit_cycles
         if request.kind != KIND_READ:
-            ready += l2_sides.answered(l2, slice_, request, n, tick)
+            ready += spec.atomic_cycles + l2_sides.answered(l2, slice_, request, n, tick)
         reply_pipes.put(l2, slice_, pipe, new, ready, DATA, here)
 
 
@@ -395,7 +395,8 @@ def _store(l2, slice_, request, record, accepted, tick):
     request.left &= ~accepted
     n = popcount(accepted)
     _count_accesses(counters, request.kind, n, hits, pending)
-    return data_port.move(spec, l2.slices[slice_], counters, request.line, n, tick)
+    parts = popcount(accepted & ~request.full)
+    return data_port.write(spec, l2.slices[slice_], counters, request.line, n, parts, tick)
 
 
 @force_inline
