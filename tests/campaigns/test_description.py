@@ -48,6 +48,16 @@ def test_points_are_all_combinations_seeds_innermost(read):
     } | {"size": points[0].facts["size"]}  # fmt: skip
 
 
+def test_rules_inside_launches_vary_faster_than_timings(read):
+    points = read(BASE + 'timing = ["full", "sample:2"]\ninside = ["", "windows:speed_up=8"]\n')
+    assert [(point.timing, point.inside) for point in points] == [
+        ("full", ""), ("full", "windows:speed_up=8"),
+        ("sample:2", ""), ("sample:2", "windows:speed_up=8"),
+    ]  # fmt: skip
+    assert "inside" not in points[0].facts
+    assert points[1].facts["inside"] == "windows:speed_up=8"
+
+
 def test_paths_are_relative_to_the_file(read, tmp_path):
     (tmp_path / "mine.toml").touch()
     points = read(
@@ -79,6 +89,7 @@ def test_paths_are_relative_to_the_file(read, tmp_path):
         (BASE + "[[zip]]\na = [1, 2]\nb = [1]", "different lengths: a 2, b 1"),
         (BASE + "timing = 'sample:x'", "'sample:x': expected e.g. sample:error=1%"),
         (BASE + "timing = 'none'", "'none'; expected full"),
+        (BASE + "inside = 'halves'", "'halves'; expected one of: windows"),
         ('gpus = ["QV100"]\n[[workloads]]\nsize = 3', "either a name or a command"),
         ('gpus = ["QV100"]\nworkloads = [{command = ["a"], size = 3}]', "size is for built-in"),
         (BASE + "[changes]\na = " + str(list(range(1001))) + "\nb = " + str(list(range(1000))),

@@ -8,6 +8,8 @@ from lockstep.campaigns import SweepPoint, evaluate
 from lockstep.errors import LockstepError
 from lockstep.kernels import WrongResult
 from lockstep.sampling import Plan, PointRecorder, Profiler
+from lockstep.sampling.inside.choice import inside_by
+from lockstep.sampling.running import estimate_all
 
 SMALL = {"sm.count": 4, "dram.channels": 2, "launch.overhead": 100}
 
@@ -44,6 +46,28 @@ def test_a_sample_gives_estimates_under_names_of_their_own():
     assert values["low.cycles"] <= values["estimated.cycles"] <= values["high.cycles"]
     issued = "sm__inst_executed.sum"
     assert values[f"estimated.{issued}"] == pytest.approx(whole[issued], rel=0.2)
+
+
+def test_a_rule_inside_launches_gives_estimates():
+    rule = "windows:speed_up=2"
+    values = evaluate(SweepPoint("vecadd", "QV100", SMALL, size=200_000, inside=rule))
+    whole = evaluate(SweepPoint("vecadd", "QV100", SMALL, size=200_000))
+    assert "cycles" not in values and values["launches"] == values["simulated_launches"] == 1
+    assert values["estimated.cycles"] != whole["cycles"], "a part of the launch ran"
+    assert values["estimated.cycles"] == pytest.approx(whole["cycles"], rel=0.1)
+
+
+def test_a_rule_inside_launches_of_a_trace(trace):
+    gpu = lockstep.gpu("QV100", [f"{name}={value}" for name, value in SMALL.items()])
+    rule = inside_by("tbpoint", lockstep.load(trace))
+    result = lockstep.simulate(trace, gpu, stop=rule, stop_interval=rule.bin)
+    values = evaluate(SweepPoint(str(trace), "QV100", SMALL, inside="tbpoint"))
+    assert values["estimated.cycles"] == estimate_all(result, rule).cycles.total
+
+
+def test_a_rule_that_needs_a_trace_says_so():
+    with pytest.raises(LockstepError, match="known of a trace alone"):
+        evaluate(SweepPoint("vecadd", "QV100", SMALL, size=1000, inside="tbpoint"))
 
 
 def test_live_points_give_the_estimates_of_their_plan(tmp_path):

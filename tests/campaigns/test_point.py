@@ -15,6 +15,7 @@ def test_what_counts_is_in_the_digest():
         SweepPoint("saxpy", "A100"),
         SweepPoint("saxpy", "QV100", {"sm.count": 4}),
         SweepPoint("saxpy", "QV100", timing="sample:2"),
+        SweepPoint("saxpy", "QV100", inside="windows"),
     ]
     assert len({point.digest for point in points}) == len(points)
 

@@ -63,12 +63,14 @@ def _units(gpu: GPU) -> Changes:
 def _memory_latency(gpu: GPU) -> Changes:
     """The L2 and the DRAM answer as soon as the crossbar lets them."""
     l2 = gpu.l1.latency + 2 * gpu.interconnect.latency + 1
-    return {"l2.latency": l2, "dram.latency": l2 + 1, "l2.far_latency": 0, "l2.far_fill_latency": 0}
+    none = dict.fromkeys(("l2.far_latency", "l2.far_fill_latency", "l2.atomic_latency"), 0)
+    return {"l2.latency": l2, "dram.latency": l2 + 1} | none
 
 
 _WIDE = {
     "l2__sector_interval": 1 / 64,
     "l2__request_interval": 0.0,
+    "l2__merge_interval": 0.0,
     "interconnect__flit_bytes": 512,
     "interconnect__reply_header_bytes": 0,
 }

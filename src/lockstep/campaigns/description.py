@@ -6,6 +6,7 @@
     gpus = ["QV100"]
     seeds = [0, 1]
     timing = "full"
+    inside = "windows"
 
     [[workloads]]  # or, instead of the list, one by one
     name = "saxpy"
@@ -63,6 +64,7 @@ class _Sweep(msgspec.Struct, forbid_unknown_fields=True):
     zip: list[dict[str, Any]] = []
     seeds: list[int] = msgspec.field(default_factory=lambda: [0])
     timing: str | list[str] = "full"
+    inside: str | list[str] = ""
 
 
 class SweptWorkload(NamedTuple):
@@ -74,7 +76,8 @@ class SweptWorkload(NamedTuple):
 
 
 def read_points(path: str | Path) -> list[SweepPoint]:
-    """The points of a file: workloads outermost, then GPUs, timings, changes; seeds innermost.
+    """The points of a file: workloads outermost, then GPUs, timings, rules inside launches,
+    changes; seeds innermost.
 
     Raises :class:`InputError` that says what is wrong with it.
     """
@@ -88,13 +91,14 @@ def read_points(path: str | Path) -> list[SweepPoint]:
     ]
     workloads = [made for each in sweep.workloads for made in _workloads(path, each)]
     gpus = [_gpu(path, name) for name in sweep.gpus]
-    axes: list[list] = [workloads, gpus, [_timing(path, t) for t in timings], *groups, sweep.seeds]
+    chosen = [[_timing(path, t) for t in timings], [_rule(t) for t in _as_list(sweep.inside)]]
+    axes: list[list] = [workloads, gpus, *chosen, *groups, sweep.seeds]
     if (count := math.prod(map(len, axes))) > MOST_POINTS:
         raise InputError(path, "", f"has {count:,} points; expected at most {MOST_POINTS:,}")
     points = []
-    for (name, size, arguments), gpu, timing, *settings, seed in itertools.product(*axes):
+    for (name, size, arguments), gpu, timing, inside, *settings, seed in itertools.product(*axes):
         changes = tuple(pair for each in settings for pair in each)
-        points.append(SweepPoint(name, gpu, changes, seed, size, arguments, timing))
+        points.append(SweepPoint(name, gpu, changes, seed, size, arguments, timing, inside))
     return points
 
 
@@ -186,6 +190,14 @@ def _timing(path: Path, text: str) -> str:
         from lockstep.sampling.running.choice import chooser_of
 
         chooser_of(text)  # raises
+    return text
+
+
+def _rule(text: str) -> str:
+    if text:
+        from lockstep.sampling.inside.choice import check_rule
+
+        check_rule(text)  # raises
     return text
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lockstep import api, kernels
 from lockstep.campaigns.point import SweepPoint
@@ -11,6 +11,7 @@ from lockstep.errors import LockstepError
 if TYPE_CHECKING:  # importing the engine imports the compiler
     from lockstep.metrics.result import Result
     from lockstep.sampling.running import Chooser, SampledRun
+    from lockstep.workload import Workload
 
 ESTIMATED, LOW, HIGH = "estimated.", "low.", "high."  # before a metric's name
 
@@ -18,16 +19,19 @@ ESTIMATED, LOW, HIGH = "estimated.", "low.", "high."  # before a metric's name
 def evaluate(point: SweepPoint) -> dict[str, float]:
     """Simulate a point.
 
-    Where all launches are simulated, the values are those of ``Result.total``. Where some are, and
-    of live points, they are estimates of all launches with their intervals, ``estimated.cycles``,
-    ``low.cycles`` and ``high.cycles``, of each metric, and no metric has its own name. Raises
-    :class:`LockstepError` if a program's results are wrong, or it ends early.
+    Where all launches are simulated, the values are those of ``Result.total``. Where some are, or
+    parts of them, and of live points, they are estimates of all launches with their intervals,
+    ``estimated.cycles``, ``low.cycles`` and ``high.cycles``, of each metric, and no metric has its
+    own name. Raises :class:`LockstepError` if a program's results are wrong, or it ends early.
     """
     if point.kind == "trace":
         return _of_trace(point)
+    from lockstep.sampling.running import Everything
     from lockstep.sampling.running.choice import chooser_of
 
     chooser = chooser_of(point.timing, point.seed)
+    if chooser is None and point.inside:
+        chooser = Everything()
     running = _program if point.kind == "program" else _builtin
     with running(point, chooser) as result:
         return _values(result, chooser.outcome() if chooser else None)
@@ -39,12 +43,26 @@ def _of_trace(point: SweepPoint) -> dict[str, float]:
             f"timing {point.timing!r} is for programs: of {point.workload} make live points, "
             "lockstep trace --plan"
         )
-    result = api.simulate(point.workload, point.spec)
-    if not result.workload.points:
+    workload = api.load(point.workload)
+    rule = _rule(point, workload)
+    result = api.simulate(workload, point.spec, **rule)
+    if not (rule or workload.points) or result.stopped:
         return _values(result, None)
     from lockstep.sampling import estimate_points
+    from lockstep.sampling.running import estimate_all
 
-    return _values(result, estimate_points(result))
+    if workload.points:
+        return _values(result, estimate_points(result, inside=rule.get("stop")))
+    return _values(result, estimate_all(result, rule["stop"]))
+
+
+def _rule(point: SweepPoint, workload: "Workload | None" = None) -> dict[str, Any]:
+    """What a simulation takes for the rule inside launches, if there is one."""
+    if not point.inside:
+        return {}
+    from lockstep.sampling.inside.choice import simulation_options
+
+    return simulation_options(point.inside, workload)
 
 
 @contextmanager
@@ -52,7 +70,7 @@ def _builtin(point: SweepPoint, chooser: "Chooser | None") -> "Iterator[Result]"
     from lockstep.device import Device
 
     name = point.workload
-    with Device(point.spec, timing=True, choose=chooser, name=name) as device:
+    with Device(point.spec, timing=True, choose=chooser, name=name, **_rule(point)) as device:
         checks = kernels.load(name).run(device, point.size, point.seed)
         device.synchronize()
         for check in checks:
@@ -66,7 +84,8 @@ def _program(point: SweepPoint, chooser: "Chooser | None") -> "Iterator[Result]"
 
     from lockstep.runtime import Simulator, run_program
 
-    simulator = Simulator(point.spec, True, choose=chooser, name=point.workload)
+    options = {"choose": chooser, "name": point.workload} | _rule(point)
+    simulator = Simulator(point.spec, True, **options)
     try:
         end = run_program(simulator, (point.workload, *point.arguments), output=DEVNULL)
         if end.signal or end.code:

@@ -30,7 +30,8 @@ class SweepPoint:
     proxy or file of live points, as :func:`lockstep.load` takes; or an executable that uses CUDA,
     with its ``arguments``. ``gpu`` and ``changes``, parameters by dotted name, are as
     :func:`lockstep.gpu` takes them. ``seed``: of the inputs of a built-in program, and of samples.
-    ``timing``: which launches of a program are simulated, as of ``lockstep run --timing``.
+    ``timing``: which launches of a program are simulated, as of ``lockstep run --timing``;
+    ``inside``: the rule by which each is in part, as of ``--inside``, or "".
     """
 
     workload: str
@@ -40,6 +41,7 @@ class SweepPoint:
     size: int | None = None
     arguments: tuple[str, ...] = ()
     timing: str = "full"
+    inside: str = ""
 
     def __post_init__(self) -> None:
         changes = self.changes
@@ -65,7 +67,8 @@ class SweepPoint:
         """What tells the point from others."""
         named = " ".join((self.workload, *self.arguments))
         head = {"workload": named, "size": self._size(), "gpu": self.gpu}
-        return head | dict(self.changes) | {"seed": self.seed, "timing": self.timing}
+        tail = {"seed": self.seed, "timing": self.timing}
+        return head | dict(self.changes) | tail | ({"inside": self.inside} if self.inside else {})
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
@@ -76,12 +79,12 @@ class SweepPoint:
         """SHA-256 of what the values depend on, in 32 digits.
 
         It is that of the package's source, of the GPU, of the workload's content, of the seed and
-        of what chooses launches. What a program reads besides its arguments is not part of it.
+        of what chooses launches, and parts of them. What a program reads besides its arguments is not part of it.
         Raises :class:`LockstepError` if something is not there.
         """
         plan = self.timing.partition("plan:")[2]
         parts = [code_digest(), library.digest(self.spec), self._content(), str(self.seed)]
-        parts += [self.timing, _of_file(Path(plan)) if plan else ""]
+        parts += [self.timing, _of_file(Path(plan)) if plan else "", self.inside]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
 
     def _size(self) -> int | None:

@@ -41,10 +41,9 @@ def inside_options(text: str | None, workload: "Workload | None" = None) -> dict
     """What a simulation takes for the rule of a text; nothing without one."""
     if text is None:
         return {}
-    from lockstep.sampling.inside.choice import inside_by
+    from lockstep.sampling.inside.choice import simulation_options
 
-    inside = inside_by(text, workload)
-    return {"stop": inside, "stop_interval": inside.bin}
+    return simulation_options(text, workload)
 
 
 def check_inside(text: str | None, timing: ChosenTiming, **options: Any) -> None:

@@ -99,7 +99,8 @@ def test_a_merge_comes_on_top_of_the_time_of_a_request(rig, make):
     for n in range(3):
         side.write(n * APART, 0b0001, 0)
     assert [side.took(reply) for reply in side.finish()] == [
-        rig.HIT + 2 + n * (5 + 2 - 1) for n in range(3)  # they come one a cycle
+        rig.HIT + 2 + n * (5 + 2 - 1)
+        for n in range(3)  # they come one a cycle
     ]
 
 

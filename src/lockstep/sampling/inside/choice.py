@@ -59,6 +59,14 @@ def inside_by(text: str, workload: Workload | None = None) -> Inside:
     return Inside(RULES[name].make(**options), name=text, **common)
 
 
+def simulation_options(text: str, workload: Workload | None = None) -> dict[str, Any]:
+    """What a simulation takes for the rule of a text, as of ``inside_by``; nothing for ""."""
+    if not text:
+        return {}
+    inside = inside_by(text, workload)
+    return {"stop": inside, "stop_interval": inside.bin}
+
+
 def _parsed(text: str) -> tuple[str, dict[str, Any], dict[str, Any]]:
     """The name of a rule, its options, and those that every rule has."""
     name, colon, rest = text.partition(":")
