@@ -79,8 +79,8 @@ class SweepPoint:
         """SHA-256 of what the values depend on, in 32 digits.
 
         It is that of the package's source, of the GPU, of the workload's content, of the seed and
-        of what chooses launches, and parts of them. What a program reads besides its arguments is not part of it.
-        Raises :class:`LockstepError` if something is not there.
+        of what chooses launches, and parts of them. What a program reads besides its arguments is
+        not part of it. Raises :class:`LockstepError` if something is not there.
         """
         plan = self.timing.partition("plan:")[2]
         parts = [code_digest(), library.digest(self.spec), self._content(), str(self.seed)]
