@@ -2,13 +2,25 @@ import click
 import pytest
 
 from lockstep.cli.parameters import (
+    CheckedText,
     KernelIds,
     MemorySize,
     NumberList,
     check_table,
     check_writable,
 )
-from lockstep.errors import InputError
+from lockstep.errors import InputError, LockstepError
+
+
+def test_a_text_is_checked_and_stays_as_it_is():
+    def check(text):
+        if text != "right":
+            raise LockstepError(f"{text!r} is not right")
+
+    kind = CheckedText("TEXT", check)
+    assert kind.convert("right", None, None) == "right"
+    with pytest.raises(click.BadParameter, match="'wrong' is not right"):
+        kind.convert("wrong", None, None)
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lockstep.cli.parameters import POSITIVE
-from lockstep.errors import LockstepError
+from lockstep.cli.parameters import POSITIVE, CheckedText
 
 if TYPE_CHECKING:
     from lockstep.device import Device
@@ -14,20 +13,11 @@ FOUND = 3  # exit code if there are findings
 MOST_LINES = 100
 
 
-class Checks(click.ParamType):
-    """Names of checks with commas between them; converted to the text itself."""
+def _check_names(text: str) -> None:
+    """Refuse names of checks, with commas between them, that are none."""
+    from lockstep.execution.checks.kinds import checks_of
 
-    name = "names"
-
-    def convert(self, value, param, ctx) -> str:
-        """Refuse names that are none."""
-        from lockstep.execution.checks.kinds import checks_of
-
-        try:
-            checks_of(value)
-        except LockstepError as error:
-            self.fail(str(error), param, ctx)
-        return value
+    checks_of(text)
 
 
 def check_options(command):
@@ -42,7 +32,7 @@ def check_options(command):
     )
     check = click.option(
         "--check",
-        type=Checks(),
+        type=CheckedText("names", _check_names),
         multiple=True,
         metavar="NAMES",
         help="Look for races, memory, init (with commas) or all; exit code 3: found.",

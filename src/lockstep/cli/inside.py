@@ -4,33 +4,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lockstep.cli.parameters import CheckedText
 from lockstep.cli.timing import ChosenTiming
-from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:
     from lockstep.sampling.inside import Inside
     from lockstep.workload import Workload
 
 
-class InsideChoice(click.ParamType):
-    """The text of a rule inside launches."""
+def _check_rule(text: str) -> None:
+    """Refuse what is no rule; what it needs to know of a workload comes later."""
+    from lockstep.sampling.inside.choice import check_rule
 
-    name = "RULE"
-
-    def convert(self, value, param, ctx) -> str:
-        """Check it; what it needs to know of a workload comes later."""
-        from lockstep.sampling.inside.choice import check_rule
-
-        try:
-            check_rule(value)
-        except LockstepError as error:
-            self.fail(str(error), param, ctx)
-        return value
+    check_rule(text)
 
 
 INSIDE = click.option(
     "--inside",
-    type=InsideChoice(),
+    type=CheckedText("RULE", _check_rule),
     metavar="RULE",
     help="Simulate a part of each launch, and estimate the rest: windows, photon, pkp, or of a "
     "trace tbpoint, with options, windows:speed_up=8.",

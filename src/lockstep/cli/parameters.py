@@ -2,12 +2,13 @@
 
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import click
 
-from lockstep.errors import InputError
+from lockstep.errors import InputError, LockstepError
 from lockstep.files import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
@@ -44,6 +45,21 @@ class KernelIds(click.ParamType):
                 self.fail(f"the range {part!r} has no kernels, or too many", param, ctx)
             ids.update(range(low, high + 1))
         return ids
+
+
+class CheckedText(click.ParamType):
+    """A text that ``check`` raises :class:`LockstepError` for if it is wrong."""
+
+    def __init__(self, name: str, check: Callable[[str], object]):
+        self.name, self._check = name, check
+
+    def convert(self, value, param, ctx) -> str:
+        """The text itself."""
+        try:
+            self._check(value)
+        except LockstepError as error:
+            self.fail(str(error), param, ctx)
+        return value
 
 
 class OutputFile(click.Path):
