@@ -290,6 +290,9 @@ class Dram(Spec, frozen=True, kw_only=True):
     drain_low: Annotated[
         float, within(0.0, 1.0, "fraction", "write queue filling at which reads resume")
     ] = 0.25
+    idle_writes: Annotated[
+        bool, Meta(description="writes also go when no read waits; else only when they take over")
+    ] = True
     bank_hash: Annotated[
         choices.BankHash,
         Meta(description="address to bank"),

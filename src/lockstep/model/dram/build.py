@@ -96,6 +96,7 @@ def _set_queues(s, gpu: GPU, return_cycles: int) -> None:
     s.capacity = (dram.read_queue, dram.write_queue)
     s.high = max(1, math.ceil(dram.drain_high * dram.write_queue))
     s.low = min(int(dram.drain_low * dram.write_queue), s.high - 1)
+    s.idle_writes = dram.idle_writes
     s.bursts, s.burst_bytes = bursts(gpu), dram.bus_bytes * dram.burst_length
     s.return_cycles = return_cycles
     s.far_cycles = gpu.l2.far_fill_latency or gpu.l2.far_latency

@@ -1,7 +1,7 @@
 """A memory controller: takes requests of the L2, gives commands to one channel, hands back data.
 
 A channel is looked at only in ticks in which something may happen: ``next`` of its record. Reads
-go first; writes are posted, and take over when their queue is full enough or no read waits. Data
+go first; writes are posted, and take over when their queue is full enough, or no read waits. Data
 of a read travels in the request's slot, in a list of the slice that asked.
 """
 
@@ -65,7 +65,7 @@ def enqueue(dram, channel, write, place, cycle):
 def _direction(spec, state):
     """Whose turn it is now: READ or WRITE."""
     reads, writes = state.waiting[READ], state.waiting[WRITE]
-    if writes >= spec.high or (reads == 0 and writes > 0):
+    if writes >= spec.high or (spec.idle_writes and reads == 0 and writes > 0):
         return WRITE
     if state.draining and writes > spec.low:
         return WRITE

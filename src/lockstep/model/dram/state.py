@@ -42,6 +42,7 @@ SPEC = np.dtype(
         ("capacity", "i8", (2,)),  # entries of the read and the write queue
         ("high", "i8"),  # writes at which they take over
         ("low", "i8"),  # writes at which reads resume
+        ("idle_writes", "i8"),  # 1: writes also go when no read waits
         ("bursts", "i8"),  # column commands a request takes
         ("burst_clocks", "i8"),  # nBL
         ("burst_bytes", "i8"),
