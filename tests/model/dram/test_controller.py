@@ -132,6 +132,21 @@ class TestTurns:
     def test_without_reads_they_go_at_once(self, channel):
         assert self.order(channel, 3, 0) == "WWW"
 
+    @pytest.mark.parametrize("reads", [0, 1])
+    def test_where_gaps_are_left_alone_they_wait_for_the_mark(self, channel, reads):
+        dram = channel(**QUEUES, dram__idle_writes=False)
+        for _ in range(7):
+            dram.add(bank=0, row=1, write=1)
+        for _ in range(reads):
+            dram.add(bank=0, row=1)
+        dram.run(1000)
+        assert dram.ticks(WR) == [] and len(dram.ticks(RD)) == reads
+        dram.add(bank=0, row=1, write=1, at=1000)
+        dram.run(2000)
+        assert len(dram.ticks(WR)) == 4, "from 8 to 4, the lower mark"
+        assert min(dram.ticks(WR)) >= 1000
+        assert dram.state.waiting.tolist() == [0, 4]
+
 
 def test_first_ready_serves_an_open_row_before_an_older_request(channel):
     orders = {}

@@ -1,8 +1,9 @@
 """A memory controller: takes requests of the L2, gives commands to one channel, hands back data.
 
 A channel is looked at only in ticks in which something may happen: ``next`` of its record. Reads
-go first; writes are posted, and take over when their queue is full enough, or no read waits. Data
-of a read travels in the request's slot, in a list of the slice that asked.
+go first; writes are posted, and take over when their queue is full enough or, with
+``idle_writes``, when no read waits. Data of a read travels in the request's slot, in a list of the
+slice that asked.
 """
 
 from lockstep._jit import force_inline, jit
