@@ -64,7 +64,7 @@ def _memory_latency(gpu: GPU) -> Changes:
     """The L2 and the DRAM answer as soon as the crossbar lets them."""
     l2 = gpu.l1.latency + 2 * gpu.interconnect.latency + 1
     none = dict.fromkeys(("l2.far_latency", "l2.far_fill_latency", "l2.atomic_latency"), 0)
-    return {"l2.latency": l2, "dram.latency": l2 + 1} | none
+    return {"l2.latency": l2, "dram.latency": l2 + 1, **none}
 
 
 _WIDE = {

@@ -149,7 +149,7 @@ class Lift(BlockLift):
     def _register(self, register: Register) -> Value:
         if register.name in self.function.registers:
             return self.current(register.name)
-        value = special(self, register.name, register.component)
+        value = special(self, register.name, register.component, self.layout.reserved_shared)
         if value is None:
             raise self.refuse(f"special register {register.name} is not supported")
         return value

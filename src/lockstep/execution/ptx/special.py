@@ -60,10 +60,13 @@ _LANE_MASKS = {
 }
 
 
-def special(lift: BlockLift, name: str, component: int = -1) -> Value | None:
+def special(
+    lift: BlockLift, name: str, component: int = -1, reserved_shared: int = 0
+) -> Value | None:
     """Value of a special register in every lane, or None if there is none.
 
-    ``component`` is the axis, if it is not part of the name.
+    ``component`` is the axis, if it is not part of the name; ``reserved_shared``: bytes of a CTA's
+    shared memory that are the system's.
     """
     base, _, axis = name.partition(".")
     if component in (0, 1, 2) and not axis:
@@ -76,7 +79,7 @@ def special(lift: BlockLift, name: str, component: int = -1) -> Value | None:
     if name in _CONSTANTS:
         return lift.b.constant(I64 if name in _WIDE else I32, _CONSTANTS[name])
     if name == "%total_smem_size":  # without what is reserved
-        b, reserved = lift.b, lift.b.constant(I32, lift.layout.reserved_shared)
+        b, reserved = lift.b, lift.b.constant(I32, reserved_shared)
         return Value(
             b.ir.sub(lift.scalar_field("launch", "shared_bytes", I32).ir, reserved.ir), I32
         )
