@@ -60,9 +60,7 @@ def inside_by(text: str, workload: Workload | None = None) -> Inside:
 
 
 def simulation_options(text: str, workload: Workload | None = None) -> dict[str, Any]:
-    """What a simulation takes for the rule of a text, as of ``inside_by``; nothing for ""."""
-    if not text:
-        return {}
+    """What a simulation takes for the rule of a text, as of ``inside_by``."""
     inside = inside_by(text, workload)
     return {"stop": inside, "stop_interval": inside.bin}
 
