@@ -25,7 +25,7 @@ OTHERS = {
     "builder/patterns.py": ["BANKS = 32", "base: int, pitch: int, width: int = 32, size: int = 4"],
     "engine/windows.py": ["ARRIVED, GENERATION, ASLEEP, BARRIER = 0, 16, 32, 48"],
     "frontend/tracefile/columns.py": ["SHIFTED = 32"],
-    "metrics/device_memory.py": ["SECTOR = 32"],
+    "metrics/dram.py": ["SECTOR = 32"],
     "metrics/flops.py": ['"16816": (16, 8, 16)'],
     "metrics/result.py": ["return hashlib.sha256("],
     "metrics/system.py": ["return hashlib.sha256("],

@@ -9,9 +9,11 @@ from types import ModuleType
 from lockstep.metrics import (
     aliases,
     compute_unit,
-    device_memory,
+    crossbar,
+    dram,
     execution,
     flops,
+    l2,
     metric,
     modules,
     sm_memory,
@@ -66,7 +68,9 @@ NAMES = """
 
 Where nothing differs, the definition is the same, and `lockstep correlate` takes measurements of
 that name for ours. nvprof's names are in [Comparing with hardware](correlate.md)."""
-_MODULES = (execution, flops, compute_unit, sm_memory, device_memory, modules, speed_of_light)
+_MODULES = (
+    execution, flops, compute_unit, sm_memory, crossbar, l2, dram, modules, speed_of_light,
+)  # fmt: skip
 _KEYS = {
     metric.operation_classes: "operation class",
     metric.stall_reasons: "scheduler state",

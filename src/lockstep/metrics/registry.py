@@ -7,9 +7,11 @@ from typing import NamedTuple
 from lockstep.gpus.spec import GPU
 from lockstep.metrics import (
     compute_unit,
-    device_memory,
+    crossbar,
+    dram,
     execution,
     flops,
+    l2,
     modules,
     sm_memory,
     speed_of_light,
@@ -28,11 +30,11 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
     "Coalescing": sm_memory.COALESCING,
     "L1 data cache": sm_memory.L1,
     "Shared memory and constants": sm_memory.SHARED,
-    "Crossbar": device_memory.CROSSBAR,
-    "Memory of other GPUs": device_memory.PEERS,
+    "Crossbar": crossbar.CROSSBAR,
+    "Memory of other GPUs": crossbar.PEERS,
     "Links between modules": modules.METRICS,
-    "L2 cache": device_memory.L2,
-    "DRAM": device_memory.DRAM,
+    "L2 cache": l2.METRICS,
+    "DRAM": dram.METRICS,
 }
 REGISTRY: tuple[Metric, ...] = tuple(m for section in SECTIONS.values() for m in section)
 

@@ -1,81 +1,20 @@
-"""Metrics of what the SMs share: crossbar, L2, DRAM."""
+"""Metrics of the L2, over all slices; its clocks are the L2's own."""
 
-from lockstep.metrics.facts import Facts, dram_peak, percent, ratio, utilization
+from lockstep.metrics.facts import Facts, percent
 from lockstep.metrics.metric import Metric
 
-SECTOR = 32  # bytes that Nsight Compute calls a DRAM sector
 
-CROSSBAR = (
-    Metric(
-        "sim__noc_requests.sum",
-        "messages",
-        "Messages from SMs to the L2.",
-        lambda k: k.sm.noc_requests,
-    ),
-    Metric(
-        "sim__noc_request_flits.sum",
-        "flits",
-        "Port cycles that they took.",
-        lambda k: k.sm.noc_request_flits,
-    ),
-    Metric(
-        "sim__noc_request_stalls.sum",
-        "cycles",
-        "SM-cycles in which a request waited for room at its destination.",
-        lambda k: k.sm.noc_request_stalls,
-    ),
-    Metric(
-        "sim__noc_replies.sum",
-        "messages",
-        "Messages from the L2 to SMs.",
-        lambda k: k.sm.noc_replies,
-    ),
-    Metric(
-        "sim__noc_reply_flits.sum",
-        "flits",
-        "Port cycles that they took.",
-        lambda k: k.sm.noc_reply_flits,
-    ),
-    Metric(
-        "sim__noc_nacks.sum",
-        "messages",
-        "Requests that the L2 refused and the SM repeated.",
-        lambda k: k.sm.nacks,
-    ),
-)
+def l2_sectors(k: Facts) -> int:
+    """Sectors of reads, writes and atomics."""
+    return k.memory.l2_read_sectors + k.memory.l2_write_sectors + k.memory.l2_atomic_sectors
 
-PEERS = (
-    Metric(
-        "sim__peer_requests.sum",
-        "messages",
-        "Of the messages from SMs, those to the memory of other GPUs.",
-        lambda k: k.sm.peer_requests,
-        core="sm",
-    ),
-    Metric(
-        "sim__peer_load_bytes.sum",
-        "bytes",
-        "What they load from there, in whole sectors.",
-        lambda k: k.sm.peer_read_sectors * k.gpu.l2.sector_bytes,
-        core="sm",
-    ),
-    Metric(
-        "sim__peer_store_bytes.sum",
-        "bytes",
-        "What they store there, in whole sectors.",
-        lambda k: k.sm.peer_write_sectors * k.gpu.l2.sector_bytes,
-        core="sm",
-    ),
-    Metric(
-        "sim__peer_atomic_bytes.sum",
-        "bytes",
-        "Sectors in which atomics and reductions update words there.",
-        lambda k: k.sm.peer_atomic_sectors * k.gpu.l2.sector_bytes,
-        core="sm",
-    ),
-)
 
-L2 = (
+def l2_hits(k: Facts) -> int:
+    """Of these, found in the L2."""
+    return k.memory.l2_read_hits + k.memory.l2_write_hits + k.memory.l2_atomic_hits
+
+
+METRICS = (
     Metric(
         "sim__l2_requests.sum",
         "requests",
@@ -283,133 +222,3 @@ L2 = (
         ),
     ),
 )
-
-DRAM = (
-    Metric(
-        "dram__bytes_read.sum",
-        "bytes",
-        "Bytes read from DRAM.",
-        lambda k: k.memory.dram_read_bytes,
-    ),
-    Metric(
-        "dram__bytes_write.sum",
-        "bytes",
-        "Bytes written to DRAM.",
-        lambda k: k.memory.dram_write_bytes,
-    ),
-    Metric(
-        "dram__sectors_read.sum",
-        "sectors",
-        "The bytes read, in sectors of 32 bytes.",
-        lambda k: k.memory.dram_read_bytes // SECTOR,
-    ),
-    Metric(
-        "dram__sectors_write.sum",
-        "sectors",
-        "The bytes written, in sectors of 32 bytes.",
-        lambda k: k.memory.dram_write_bytes // SECTOR,
-    ),
-    Metric(
-        "dram__bytes.sum.per_second",
-        "bytes/s",
-        "Bandwidth used, reads and writes, over all cycles.",
-        lambda k: ratio(k.dram_bytes, k.seconds),
-    ),
-    Metric(
-        "dram__bytes.sum.pct_of_peak_sustained_elapsed",
-        "%",
-        "The same, in percent of what the data buses could move.",
-        lambda k: utilization(k.dram_bytes, dram_peak(k.gpu) * k.seconds),
-    ),
-    Metric(
-        "sim__dram_bus_busy.pct",
-        "%",
-        "Command clocks in which a data bus moved something.",
-        lambda k: utilization(k.memory.dram_bus_busy, k.memory.dram_clocks),
-    ),
-    Metric(
-        "sim__dram_read_bursts.sum",
-        "bursts",
-        "Read commands.",
-        lambda k: k.memory.dram_reads,
-    ),
-    Metric(
-        "sim__dram_write_bursts.sum",
-        "bursts",
-        "Write commands.",
-        lambda k: k.memory.dram_writes,
-    ),
-    Metric(
-        "sim__dram_row_hits.sum",
-        "bursts",
-        "Column commands that found their row open.",
-        lambda k: k.memory.dram_row_hits,
-    ),
-    Metric(
-        "sim__dram_row_misses.sum",
-        "bursts",
-        "Column commands that needed an activate of a closed bank.",
-        lambda k: k.memory.dram_row_misses,
-    ),
-    Metric(
-        "sim__dram_row_conflicts.sum",
-        "bursts",
-        "Column commands that needed a precharge of another row first.",
-        lambda k: k.memory.dram_row_conflicts,
-    ),
-    Metric(
-        "sim__dram_row_hit_rate.pct",
-        "%",
-        "Row hits of all column commands.",
-        lambda k: percent(
-            k.memory.dram_row_hits,
-            k.memory.dram_row_hits + k.memory.dram_row_misses + k.memory.dram_row_conflicts,
-        ),
-    ),
-    Metric(
-        "sim__dram_activates.sum",
-        "commands",
-        "Activate commands.",
-        lambda k: k.memory.dram_activates,
-    ),
-    Metric(
-        "sim__dram_precharges.sum",
-        "commands",
-        "Precharge commands.",
-        lambda k: k.memory.dram_precharges,
-    ),
-    Metric(
-        "sim__dram_refreshes.sum",
-        "commands",
-        "Refresh commands.",
-        lambda k: k.memory.dram_refreshes,
-    ),
-    Metric(
-        "sim__dram_turnarounds.sum",
-        "turnarounds",
-        "Switches of a data bus between reads and writes.",
-        lambda k: k.memory.dram_turnarounds,
-    ),
-    Metric(
-        "sim__dram_read_queue.avg",
-        "requests",
-        "Reads waiting at a channel, on average over time.",
-        lambda k: ratio(k.memory.dram_read_queue, k.memory.dram_clocks),
-    ),
-    Metric(
-        "sim__dram_write_queue.avg",
-        "requests",
-        "Writes waiting at a channel, on average over time.",
-        lambda k: ratio(k.memory.dram_write_queue, k.memory.dram_clocks),
-    ),
-)
-
-
-def l2_sectors(k: Facts) -> int:
-    """Sectors of reads, writes and atomics."""
-    return k.memory.l2_read_sectors + k.memory.l2_write_sectors + k.memory.l2_atomic_sectors
-
-
-def l2_hits(k: Facts) -> int:
-    """Of these, found in the L2."""
-    return k.memory.l2_read_hits + k.memory.l2_write_hits + k.memory.l2_atomic_hits
