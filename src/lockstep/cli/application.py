@@ -3,6 +3,7 @@
 import contextlib
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,11 +11,11 @@ import click
 
 from lockstep.cli.checks import MOST_LINES, tell
 from lockstep.cli.console import console_of
+from lockstep.cli.outputs import OutputFiles, take_all, writes
 from lockstep.cli.parameters import find_gpu
 from lockstep.cli.programs import PROGRAM_INPUT
 from lockstep.cli.progress import Progress
 from lockstep.cli.sampled import show_estimate
-from lockstep.cli.simulate import take_all, writes
 from lockstep.cli.timing import ChosenTiming
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def run_application(
     spec: "GPU | GpuSystem",
     timing: ChosenTiming,
     record: Path | None,
-    files: dict,
+    files: OutputFiles,
     detail: str,
     check_limit: int = MOST_LINES,
     advised: bool = False,
@@ -117,7 +118,7 @@ def run_application(
 
     name = Path(command[0]).name
     progress = Progress(not detail)
-    simulation |= {"timeline": files["timeline"] is not None, "notice": progress.notice}
+    simulation |= {"timeline": files.timeline is not None, "notice": progress.notice}
     simulator = Simulator(spec, timing.simulates, name=name, choose=timing.chooser, **simulation)
     writer = RecordWriter(record) if record else None
     with contextlib.ExitStack() as ends:
@@ -139,7 +140,7 @@ def run_application(
 
 def report(
     simulator: "Simulator",
-    files: dict,
+    files: OutputFiles,
     detail: str,
     chooser: "Chooser | None" = None,
     advised: bool = False,
@@ -167,9 +168,9 @@ def report(
             from lockstep.advice.advise import advise
 
             advise(result)
-        steps += writes(result, **files)
-    elif files["json_file"]:
-        steps.append(lambda: output.write_json(files["json_file"], document(simulator)))
+        steps += writes(result, files)
+    elif files.json_file:
+        steps.append(partial(output.write_json, files.json_file, document(simulator)))
     if detail:
         steps.append(lambda: click.echo(summary(simulator), err=True))
     if detail and outcome:
@@ -183,19 +184,19 @@ def report(
     take_all(steps)
 
 
-def system_writes(result: "SystemResult", files: dict) -> list[Callable[[], object]]:
+def system_writes(result: "SystemResult", files: OutputFiles) -> list[Callable[[], object]]:
     """A step for each file that was asked for of a system."""
     steps: list[Callable[[], object]] = []
-    if files["json_file"]:
-        steps.append(lambda: result.to_json(files["json_file"]))
-    if files["timeline"]:
+    if files.json_file:
+        steps.append(partial(result.to_json, files.json_file))
+    if files.timeline:
         from lockstep.report.system import write_system_timeline
 
-        steps.append(lambda: write_system_timeline(result, files["timeline"]))
-    if files["report"]:
+        steps.append(partial(write_system_timeline, result, files.timeline))
+    if files.report:
         from lockstep.report.page.write import write_report
 
-        steps.append(lambda: write_report(result, files["report"]))
+        steps.append(partial(write_report, result, files.report))
     return steps
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from lockstep.cli.console import console_of
+from lockstep.cli.outputs import take_all
 from lockstep.cli.parameters import FILE, OUTPUT, check_writable, condition
-from lockstep.cli.simulate import take_all
 
 if TYPE_CHECKING:
     from lockstep.correlation import Correlation

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from lockstep.cli.console import is_taken
 from lockstep.cli.known import GPU_NAME
 from lockstep.cli.opencl_arguments import Given, given, placed, signature
 from lockstep.cli.options import (
@@ -22,7 +21,8 @@ from lockstep.cli.options import (
     TIMELINE,
     source_options,
 )
-from lockstep.cli.parameters import FILE, Dimensions, check_outputs, check_writable, find_gpu
+from lockstep.cli.outputs import OutputFiles
+from lockstep.cli.parameters import FILE, Dimensions, check_writable, find_gpu
 from lockstep.cli.progress import Progress
 from lockstep.cli.run import finish
 from lockstep.cli.timing import TimingChoice
@@ -81,8 +81,7 @@ _SHOWN = 4  # elements of an array that are printed
 @QUIET
 def command(
     path, kernel, global_size, local_size, arguments, saved, seed, gpu, overrides, timing,
-    memory_bytes, threads, record, json_file, out, timeline, report, source, source_table, advice,
-    detail, quiet,
+    memory_bytes, threads, record, source, advice, detail, quiet, **options,
 ) -> None:  # fmt: skip
     """Execute KERNEL of FILE, an OpenCL binary that was compiled for Tahiti (Southern Islands).
 
@@ -92,11 +91,10 @@ def command(
     from lockstep import api
     from lockstep.advice.advise import advise
 
-    files = {"json_file": json_file, "out": out, "timeline": timeline, "report": report}
-    files["source_table"] = source_table
-    check_outputs(**files)
-    source = source or source_table is not None or advice
-    if not timing.simulates and (out or timeline or report or source):
+    files = OutputFiles.taken(options)
+    files.check()
+    source = source or files.source_table is not None or advice
+    if not timing.simulates and (files.out or files.timeline or files.report or source):
         raise click.UsageError("--out, --timeline, --report, --source and --advice need --timing")
     if record and not api.is_tracefile_name(record):
         raise click.UsageError(
@@ -112,7 +110,7 @@ def command(
     with Progress(quiet) as progress:
         options = {"timing": timing.simulates, "choose": timing.chooser, "threads": threads}
         options |= {"progress": progress.update if timing.simulates and progress.shown else None}
-        options |= {"timeline": timeline is not None, "memory_bytes": memory_bytes}
+        options |= {"timeline": files.timeline is not None, "memory_bytes": memory_bytes}
         options["source"] = source
         device = _device(spec, path.stem, progress, options, timing.simulates)
         module = cast("GcnModule", device.load_gcn(path))
@@ -121,11 +119,11 @@ def command(
             values = _run(device, module, kernel, sizes, arguments, seed, targets)
     with device:
         detail = "" if quiet else detail
-        finish(device, **files, detail=detail, advise=advise if advice else None)
+        finish(device, files, detail, advise=advise if advice else None)
         _write(values, targets)
         if detail:
             for line in _results(values):
-                click.echo(line, err=is_taken(json_file, timeline, report))
+                click.echo(line, err=files.take_stdout)
 
 
 def _kernels(path: Path) -> "Iterator[str]":

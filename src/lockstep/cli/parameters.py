@@ -198,21 +198,6 @@ def find_gpu(name: str, overrides: tuple[str, ...], quiet: bool) -> "GPU":
     return api.gpu(name, overrides, warn)
 
 
-def check_outputs(
-    json_file: Path | None,
-    out: Path | None,
-    timeline: Path | None = None,
-    source_table: Path | None = None,
-    report: Path | None = None,
-) -> None:
-    """Raise before a long run if one of its files could not be written after it."""
-    check_writable(json_file)
-    check_writable(timeline)
-    check_table(source_table)
-    check_writable(report)
-    check_writable(out, directory=True)
-
-
 def check_writable(path: Path | None, directory: bool = False) -> None:
     """Raise before a long run if an output could not be written after it."""
     if path is None:

@@ -87,6 +87,24 @@ class GivenProgram:
         return ()
 
 
+def verify(checks: "tuple[Check, ...]", quiet: bool, taken: bool = False) -> None:
+    """Compare with the references; exit code 1 where something differs.
+
+    ``taken``: standard output is for a file.
+    """
+    from lockstep.kernels import WrongResult
+
+    try:
+        for check in checks:
+            check.verify()
+    except WrongResult as wrong:
+        click.echo(f"lockstep: wrong result: {wrong}", err=True)
+        raise SystemExit(1) from None
+    if checks and not quiet:
+        right = ", ".join(check.name for check in checks)
+        click.echo(f"Results are right: {right}.", err=taken)
+
+
 def argument(device: "Device", rng: Any, text: str) -> Any:
     """A launch argument from its text: a number, or an array, random or of zeros."""
     import numpy as np

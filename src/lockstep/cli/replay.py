@@ -18,7 +18,8 @@ from lockstep.cli.options import (
     TIMING,
     source_options,
 )
-from lockstep.cli.parameters import FILE, check_outputs, find_gpu
+from lockstep.cli.outputs import OutputFiles
+from lockstep.cli.parameters import FILE, find_gpu
 from lockstep.cli.policies import POLICY
 from lockstep.cli.progress import Progress
 
@@ -40,22 +41,9 @@ from lockstep.cli.progress import Progress
 @SUMMARY
 @QUIET
 def command(
-    directory,
-    gpu,
-    overrides,
-    timing,
-    inside,
-    policies,
-    json_file,
-    out,
-    source,
-    source_table,
-    advice,
-    check_limit,
-    detail,
-    quiet,
+    directory, gpu, overrides, timing, inside, policies, source, advice, check_limit, detail, quiet,
     **options,
-) -> None:
+) -> None:  # fmt: skip
     """Execute the calls that `lockstep run --record DIRECTORY` recorded, without the program.
 
     Exit code 1: a kernel failed. It is 3 if --check has found something.
@@ -63,11 +51,10 @@ def command(
     from lockstep.runtime import Simulator
     from lockstep.runtime.replay import replay
 
-    files = {"json_file": json_file, "out": out, "timeline": None, "report": None}
-    files["source_table"] = source_table
-    check_outputs(**files)
-    source = source or source_table is not None or advice
-    if not timing.simulates and (out or policies or source):
+    files = OutputFiles.taken(options)
+    files.check()
+    source = source or files.source_table is not None or advice
+    if not timing.simulates and (files.out or policies or source):
         raise click.UsageError("--out, --policy, --source and --advice need --timing")
     check_inside(inside, timing)
     timing = chosen_with(inside, timing)

@@ -11,7 +11,7 @@ import click
 from lockstep.cli import advice
 from lockstep.cli.application import APPLICATION, ExecutableCommand, choose, run_application
 from lockstep.cli.checks import check_options, tell
-from lockstep.cli.console import console_of, is_taken
+from lockstep.cli.console import console_of
 from lockstep.cli.inside import INSIDE, check_inside, chosen_with, inside_options
 from lockstep.cli.known import GPU_NAME
 from lockstep.cli.options import (
@@ -30,13 +30,12 @@ from lockstep.cli.options import (
     checkpoint_options,
     source_options,
 )
-from lockstep.cli.parameters import FILE, POSITIVE, check_outputs, check_writable, find_gpu
+from lockstep.cli.outputs import OutputFiles, take_all, write_and_show
+from lockstep.cli.parameters import FILE, POSITIVE, check_writable, find_gpu
 from lockstep.cli.policies import POLICY
-from lockstep.cli.programs import PROGRAM_INPUT, GivenProgram, program_options
+from lockstep.cli.programs import PROGRAM_INPUT, GivenProgram, program_options, verify
 from lockstep.cli.progress import Progress
 from lockstep.cli.ranks import RANKS, one_of_several
-from lockstep.cli.sampled import show_estimate
-from lockstep.cli.simulate import take_all, write_and_show
 from lockstep.cli.system_options import check_system, system_of, system_options
 from lockstep.cli.timing import ChosenTiming
 from lockstep.errors import LockstepError
@@ -95,9 +94,8 @@ _TIMED = ("interval", "source", "at_issue", "checkpoint", "resume")
 @QUIET
 @click.pass_context
 def command(
-    context, gpu, system, gpus, overrides, timing, inside, ptx, record, json_file, out, timeline,
-    report, source_table, detail, quiet, **options,
-) -> None:  # fmt: skip
+    context, gpu, system, gpus, overrides, timing, inside, ptx, record, detail, quiet, **options
+) -> None:
     """Execute PROGRAM on a modelled GPU and check its results.
 
     PROGRAM is a built-in one (`lockstep kernels` lists them), a PTX file, or an executable that
@@ -108,74 +106,83 @@ def command(
     """
     from lockstep import api
 
-    files = {"json_file": json_file, "out": out, "timeline": timeline, "report": report}
-    files["source_table"] = source_table
-    check_outputs(**files)
+    files = OutputFiles.taken(options)
+    files.check()
     arguments, detail = context.meta.get(APPLICATION), "" if quiet else detail
     check_writable(record, directory=bool(record and not api.is_tracefile_name(record)))
     program = {name: options.pop(name) for name in ("name", *PROGRAM_INPUT)}
     policies = options.pop("policies")
     advised = advice.taken(options, policies)
-    options["source"] = options["source"] or source_table is not None or advised.wanted
+    options["source"] = options["source"] or files.source_table is not None or advised.wanted
     check_writable(options["checkpoint"], directory=True)
-    wants = out or timeline or report or policies or any(options[name] for name in _TIMED)
-    if not timing.simulates and wants:
+    if not timing.simulates:
+        check_untimed(files, policies, options)
+    given = {"at_issue": options["at_issue"], "checkpoint_dir": options["checkpoint"]}
+    given |= {"resume": options["resume"], "system": system, "gpus": gpus}
+    check_inside(inside, timing, **given, what_if=advised.lifts)
+    timing = chosen_with(inside, timing)
+    options |= policies | inside_options(inside)
+    if files.report and not options["interval"]:
+        options["interval"] = api.TIMELINE_INTERVAL
+    ranks = options.pop("ranks")
+    if arguments:
+        check_application(ranks, advised)
+        if system or gpus:
+            said = vars(files) | options | {"advice": advised.wanted}
+            check_system(said, timing.chooser is not None)
+        alone = partial(choose, arguments[0], gpu, overrides, quiet)
+        spec = system_of(system, gpus, gpu, overrides, alone)
+        options |= {"ptx": ptx, "advised": advised.wanted}
+        raise SystemExit(run_application(arguments, spec, timing, record, files, detail, **options))
+    check_builtin(system or gpus, ptx, advised, timing)
+    with one_of_several(ranks, options["checkpoint"]) as reach:
+        spec = find_gpu("QV100" if gpu is None else gpu, overrides, quiet)
+        with advice.recorded(advised, record) as trace:
+            chosen = GivenProgram(**program), spec, timing, trace, files, detail
+            code = run_kernels(*chosen, reach=reach, advised=advised, **options)
+    if code:
+        raise SystemExit(code)
+
+
+def check_untimed(files: OutputFiles, policies: dict, options: dict) -> None:
+    """Refuse what a simulation alone can give; ``options``: all others, by name."""
+    timed = files.out or files.timeline or files.report or policies
+    if timed or any(options[name] for name in _TIMED):
         raise click.UsageError(
             "--at-issue, --out, --policy, --timeline, --report, --interval, --source, --advice, "
             "--what-if, --checkpoint-dir, --resume need --timing"
         )
-    check_inside(
-        inside,
-        timing,
-        at_issue=options["at_issue"],
-        checkpoint_dir=options["checkpoint"],
-        resume=options["resume"],
-        system=system,
-        gpus=gpus,
-        what_if=advised.lifts,
-    )
-    timing = chosen_with(inside, timing)
-    options |= policies | inside_options(inside)
-    if report and not options["interval"]:
-        options["interval"] = api.TIMELINE_INTERVAL
-    ranks = options.pop("ranks")
-    if ranks != 1 and not timing.simulates:
+    if options["ranks"] != 1:
         raise click.UsageError("--ranks needs --timing")
-    if arguments:
-        if ranks != 1:
-            raise click.UsageError(
-                "--ranks is for built-in programs, PTX files and traces: a CUDA program runs in "
-                "one process; lockstep trace makes a trace of it"
-            )
-        if advised.lifts:
-            raise click.UsageError(
-                "--what-if is for built-in programs, PTX files and traces, which can be repeated: "
-                "lockstep trace makes a trace of a CUDA program"
-            )
-        if system or gpus:
-            check_system(files | options | {"advice": advised.wanted}, timing.chooser is not None)
-        spec = system_of(
-            system, gpus, gpu, overrides, lambda: choose(arguments[0], gpu, overrides, quiet)
+
+
+def check_application(ranks: int | str, advised: advice.AdviceChoice) -> None:
+    """Refuse what a CUDA program cannot have, which runs once and in a process of its own."""
+    if ranks != 1:
+        raise click.UsageError(
+            "--ranks is for built-in programs, PTX files and traces: a CUDA program runs in "
+            "one process; lockstep trace makes a trace of it"
         )
-        options |= {"ptx": ptx, "advised": advised.wanted}
-        code = run_application(arguments, spec, timing, record, files, detail, **options)
-        raise SystemExit(code)
-    if system or gpus:
+    if advised.lifts:
+        raise click.UsageError(
+            "--what-if is for built-in programs, PTX files and traces, which can be repeated: "
+            "lockstep trace makes a trace of a CUDA program"
+        )
+
+
+def check_builtin(
+    several: object, ptx: bool, advised: advice.AdviceChoice, timing: ChosenTiming
+) -> None:
+    """Refuse what only CUDA programs can have; ``several``: whether more GPUs were asked for."""
+    if several:
         raise click.UsageError(
             "--system and --gpus are for CUDA programs, which choose among GPUs; in Python: "
             "lockstep.System"
         )
     if ptx:
         raise click.UsageError("--ptx is for CUDA programs; built-in ones are PTX")
-    with one_of_several(ranks, options["checkpoint"]) as reach:
-        spec = find_gpu("QV100" if gpu is None else gpu, overrides, quiet)
-        if advised.lifts and timing.chooser:
-            raise click.UsageError("--what-if needs --timing full: all launches are compared")
-        with advice.recorded(advised, record) as trace:
-            given = GivenProgram(**program), spec, timing, trace, files, detail
-            code = run_kernels(*given, reach=reach, advised=advised, **options)
-    if code:
-        raise SystemExit(code)
+    if advised.lifts and timing.chooser:
+        raise click.UsageError("--what-if needs --timing full: all launches are compared")
 
 
 def run_kernels(
@@ -183,7 +190,7 @@ def run_kernels(
     spec: "GPU",
     timing: ChosenTiming,
     record: Path | None,
-    files: dict,
+    files: OutputFiles,
     detail: str,
     check_limit: int,
     reach: "Reach",
@@ -199,7 +206,7 @@ def run_kernels(
     with Progress(not detail) as progress:
         if timing.simulates:
             simulation["choose"] = timing.chooser
-            simulation["timeline"] = files["timeline"] is not None
+            simulation["timeline"] = files.timeline is not None
             simulation["progress"] = progress.update if progress.shown else None
             simulation["ranks"] = reach.ranks
         simulation |= {"name": program.name, "timing": timing.simulates, "notice": progress.notice}
@@ -215,12 +222,12 @@ def run_kernels(
             return int(bool(stopped))
         advise = partial(advice.give, advised, progress=progress, trace=record)
         chooser = None if stopped else timing.chooser
-        finish(device, **files, detail=detail, chooser=chooser, advise=advise)
+        finish(device, files, detail, chooser, advise)
         found = tell(device, check_limit)
         if stopped:
             click.echo(f"lockstep: ended early: {stopped}", err=True)
             return 1
-        verify(checks, not detail, is_taken(files["json_file"], files["timeline"], files["report"]))
+        verify(checks, not detail, files.take_stdout)
     return found
 
 
@@ -243,11 +250,7 @@ def execute(device: "Device", program: GivenProgram, record) -> "tuple[str, tupl
 
 def finish(
     device: "Device",
-    json_file,
-    out,
-    timeline,
-    source_table,
-    report,
+    files: OutputFiles,
     detail: str,
     chooser: "Chooser | None" = None,
     advise: "Callable[[Result], object] | None" = None,
@@ -255,41 +258,19 @@ def finish(
     """Write the files that were asked for, and print the summary; ``advise`` sees the result."""
     if device.timing:
         result = device.partial_result()
-        outcome = chooser.outcome() if chooser else None
-        result.estimate = outcome.document() if outcome else {}
         if advise:
             advise(result)
-        write_and_show(result, json_file, out, timeline, source_table, report, detail)
-        if detail and outcome:
-            show_estimate(outcome, detail, err=is_taken(json_file, timeline, report))
+        write_and_show(result, files, detail, chooser.outcome() if chooser else None)
         return
-    steps = []
-    if json_file:
+    steps: list[Callable[[], object]] = []
+    if files.json_file:
         from lockstep.metrics import output
 
-        steps.append(lambda: output.write_json(json_file, profiles(device)))
+        steps.append(partial(output.write_json, files.json_file, profiles(device)))
     if detail:
-        console = console_of(json_file)
+        console = console_of(files.json_file)
         steps.append(lambda: console.print(profile_table(device, console.width)))
     take_all(steps)
-
-
-def verify(checks: "tuple[Check, ...]", quiet: bool, taken: bool = False) -> None:
-    """Compare with the references; exit code 1 where something differs.
-
-    ``taken``: standard output is for a file.
-    """
-    from lockstep.kernels import WrongResult
-
-    try:
-        for check in checks:
-            check.verify()
-    except WrongResult as wrong:
-        click.echo(f"lockstep: wrong result: {wrong}", err=True)
-        raise SystemExit(1) from None
-    if checks and not quiet:
-        right = ", ".join(check.name for check in checks)
-        click.echo(f"Results are right: {right}.", err=taken)
 
 
 def profiles(device: "Device") -> dict:

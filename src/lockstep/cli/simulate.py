@@ -1,14 +1,11 @@
 """``lockstep simulate``: a trace in; a summary, and the files that were asked for."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from lockstep.cli import advice
-from lockstep.cli.console import AS_NEEDED, console_of, is_taken
 from lockstep.cli.inside import INSIDE, check_inside, inside_options, rule_of
 from lockstep.cli.known import GPU_NAME
 from lockstep.cli.options import (
@@ -25,20 +22,12 @@ from lockstep.cli.options import (
     checkpoint_options,
     source_options,
 )
-from lockstep.cli.parameters import (
-    FILE,
-    POSITIVE,
-    KernelIds,
-    check_outputs,
-    check_writable,
-    find_gpu,
-)
+from lockstep.cli.outputs import OutputFiles, write_and_show
+from lockstep.cli.parameters import FILE, POSITIVE, KernelIds, check_writable, find_gpu
 from lockstep.cli.policies import POLICY
 from lockstep.cli.progress import Progress
 from lockstep.cli.ranks import RANKS, one_of_several, tell_work
-from lockstep.cli.sampled import show_estimate
 from lockstep.cli.timing import ChosenTiming
-from lockstep.errors import LockstepError
 from lockstep.outside.sockets import SocketMemory, connected
 
 if TYPE_CHECKING:
@@ -94,9 +83,8 @@ if TYPE_CHECKING:
 @SUMMARY
 @QUIET
 def command(
-    path, name, overrides, policies, inside, json_file, out, timeline, report, source, source_table,
-    plot, outside, detail, quiet, **options,
-) -> None:  # fmt: skip
+    path, name, overrides, policies, inside, plot, outside, detail, quiet, **options
+) -> None:
     """Simulate the trace at PATH.
 
     PATH is a kernelslist.g or its directory, a .traceg, .trace or .tracez file, also compressed,
@@ -105,20 +93,14 @@ def command(
     """
     from lockstep import api
 
-    files = {"json_file": json_file, "out": out, "timeline": timeline, "report": report}
-    advised = advice.taken(options, policies)
-    check_inside(
-        inside,
-        ChosenTiming(True),
-        checkpoint_dir=options["checkpoint"],
-        resume=options["resume"],
-        plot=plot,
-        outside=outside,
-        what_if=advised.lifts,
-    )
+    files, advised = OutputFiles.taken(options), advice.taken(options, policies)
+    options["source"] = options["source"] or files.source_table is not None or advised.wanted
+    given = {"checkpoint_dir": options["checkpoint"], "resume": options["resume"], "plot": plot}
+    given |= {"outside": outside, "what_if": advised.lifts}
+    check_inside(inside, ChosenTiming(True), **given)
     with one_of_several(options.pop("ranks"), options["checkpoint"]) as reach:
         if not reach.silent:
-            check_outputs(**files, source_table=source_table)
+            files.check()
             check_writable(options["checkpoint"], directory=True)
         trajectory = looking_on(plot) if plot else None
         if name is not None:
@@ -128,15 +110,14 @@ def command(
         rules = inside_options(inside, workload)
         if trajectory:
             rules = {"stop": trajectory, "stop_interval": trajectory.bin}
-        if report and not options["interval"]:
+        if files.report and not options["interval"]:
             options["interval"] = api.TIMELINE_INTERVAL
         with Progress(quiet) as progress:
             result = api.simulate(
                 workload,
                 gpu,
                 ranks=reach.ranks,
-                timeline=timeline is not None,
-                source=source or source_table is not None or advised.wanted,
+                timeline=files.timeline is not None,
                 progress=progress.update if progress.shown else None,
                 notice=progress.notice,
                 outside=SocketMemory(connected(outside)) if outside else None,
@@ -148,10 +129,7 @@ def command(
         advice.give(advised, result, progress)
     detail = "" if quiet else detail
     outcome = estimated(result, options["kernels"], detail, rule_of(rules) if inside else None)
-    result.estimate = outcome.document() if outcome else {}
-    write_and_show(result, **files, source_table=source_table, detail=detail)
-    if outcome and detail:
-        show_estimate(outcome, detail, err=is_taken(json_file, timeline, report))
+    write_and_show(result, files, detail, outcome)
     if trajectory:
         draw_ipc(trajectory, result, plot)
     if detail:
@@ -229,106 +207,3 @@ def choose(
         why = "was recorded on it" if workload.gpu == chosen else why
         click.echo(f"GPU: {chosen} (the trace {why}; --gpu chooses)", err=True)
     return gpu
-
-
-def write_and_show(
-    result: "Result",
-    json_file: Path | None,
-    out: Path | None,
-    timeline: Path | None,
-    source_table: Path | None,
-    report: Path | None,
-    detail: str,
-) -> None:
-    """Write the files that were asked for, and print the summary where it is in no file's way.
-
-    ``detail``: "full" or "short"; "" prints none.
-    """
-    steps = writes(result, json_file, out, timeline, source_table, report)
-    if detail:
-        steps.append(lambda: show(result, detail == "short", json_file, timeline, report))
-    take_all(steps)
-
-
-def writes(
-    result: "Result",
-    json_file: Path | None,
-    out: Path | None,
-    timeline: Path | None,
-    source_table: Path | None = None,
-    report: Path | None = None,
-) -> list[Callable[[], object]]:
-    """A step for each file that was asked for."""
-    steps: list[Callable[[], object]] = []
-    if json_file:
-        steps.append(partial(result.to_json, json_file))
-    if out:
-        steps.append(partial(save, result, out))
-    if timeline:
-        steps.append(partial(draw, result, timeline))
-    if source_table:
-        steps.append(partial(tabulate, result, source_table))
-    if report:
-        steps.append(partial(write_page, result, report))
-    return steps
-
-
-def save(result: "Result", out: Path) -> None:
-    """Write tables, manifest and summary."""
-    from lockstep.report.summary import summary
-
-    result.save(out, summary(result, AS_NEEDED))
-
-
-def draw(result: "Result", file: Path) -> None:
-    """Write the timeline."""
-    from lockstep.report.timeline import write_timeline
-
-    write_timeline(result, file)
-
-
-def tabulate(result: "Result", file: Path) -> None:
-    """Write the table of instructions."""
-    from lockstep.metrics.output import write_table
-
-    write_table(file, result.source)
-
-
-def write_page(result: "Result", file: Path) -> None:
-    """Write the page of HTML."""
-    from lockstep.report.page.write import write_report
-
-    write_report(result, file)
-
-
-def take_all(steps: Sequence[Callable[[], object]]) -> None:
-    """Take every step, also after one that fails: a run may have taken hours.
-
-    Raises one error for all that failed.
-    """
-    problems = []
-    for step in steps:
-        try:
-            step()
-        except LockstepError as error:
-            problems.append(str(error))
-    if problems:
-        raise LockstepError("; ".join(problems))
-
-
-def show(result: "Result", short: bool, *files: Path | None) -> None:
-    """Print the summary to stdout, or to stderr where one of ``files`` is stdout."""
-    from lockstep.report.summary import print_summary
-
-    console = console_of(*files)
-    print_summary(result, console, short)
-    if result.counts_instructions:
-        from lockstep.report.source import print_source
-
-        print_source(result, console)
-    from lockstep.report import advice as advised
-
-    if result.advice:
-        advised.print_advice(result, console)
-    elif not short:
-        advised.print_hint(result, console)

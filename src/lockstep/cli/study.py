@@ -9,8 +9,8 @@ import click
 from lockstep.cli.console import console_of
 from lockstep.cli.known import GPU_NAME, STUDY_NAME
 from lockstep.cli.options import QUIET, SET
+from lockstep.cli.outputs import take_all
 from lockstep.cli.parameters import FILE, OUTPUT, POSITIVE, check_writable
-from lockstep.cli.simulate import take_all
 from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from lockstep.cli.convert import bytes_of
 from lockstep.cli.known import GPU_NAME
 from lockstep.cli.options import MEMORY
 from lockstep.cli.parameters import FILE, MemorySize, check_writable
-from lockstep.cli.programs import GivenProgram, program_options
-from lockstep.cli.run import verify
+from lockstep.cli.programs import GivenProgram, program_options, verify
 
 if TYPE_CHECKING:
     from lockstep.device import Device

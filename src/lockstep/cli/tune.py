@@ -7,8 +7,8 @@ import click
 
 from lockstep.cli.console import console_of
 from lockstep.cli.known import GPU_NAME
+from lockstep.cli.outputs import take_all
 from lockstep.cli.parameters import FILE, OUTPUT, check_writable
-from lockstep.cli.simulate import take_all
 from lockstep.report.columns import Column, Kind, table
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ import click
 
 from lockstep.cli.application import APPLICATION, choose
 from lockstep.cli.parameters import find_gpu
-from lockstep.cli.programs import PROGRAM_INPUT, GivenProgram
+from lockstep.cli.programs import PROGRAM_INPUT, GivenProgram, verify
 from lockstep.cli.progress import LaunchProgress
-from lockstep.cli.run import verify
 from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:
