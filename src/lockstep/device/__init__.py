@@ -1,9 +1,10 @@
 """A GPU in Python: arrays, modules, launches; results and cycles without a GPU.
 
 Read ``device.py``, which is what users hold, and ``options.py``; then what it gives out:
-``array.py``, ``module.py`` (``ptx.py``, ``cubin.py``, ``gcn.py``), ``launch.py``, ``streams.py``. A
-launch goes through ``launching.py`` to ``execution.py``, or by way of ``command_queue.py`` to
-``timing.py``, which simulates. ``system.py`` and ``peers.py``: several devices at one host.
+``array.py`` (made in ``allocation.py``), ``module.py`` (``ptx.py``, ``cubin.py``, ``gcn.py``),
+``launch.py``, ``streams.py``. A launch goes through ``launching.py`` to ``execution.py``, or by way
+of ``command_queue.py`` to ``timing.py``, which simulates, and which ``beginning.py`` makes; a copy
+of the host through ``copies.py``. ``system.py`` and ``peers.py``: several devices at one host.
 ``watching.py`` and ``recording.py``: who is told of launches; ``warmth.py``: what those leave that
 are not simulated; ``continuation.py``, ``course.py`` and ``effects.py``: checkpoints of programs.
 """

@@ -1,4 +1,4 @@
-"""Arrays in the memory of a device: empty ones, and those in managed memory."""
+"""Arrays in the memory of a device: empty ones, with values, and in managed memory."""
 
 from typing import Any
 
@@ -8,6 +8,17 @@ from lockstep.device.array import DeviceArray
 from lockstep.device.owner import OwningDevice
 from lockstep.errors import LockstepError
 from lockstep.host_calls import HostCall, Managed
+
+
+def array(device: OwningDevice, values: Any) -> DeviceArray:
+    """A copy of an array-like; raises :class:`LockstepError` if it has no numbers."""
+    try:
+        values = np.asarray(values)
+    except ValueError as error:
+        raise LockstepError(f"no array of numbers: {error}") from None
+    made = empty(device, values.shape, values.dtype)
+    made.fill(values)
+    return made
 
 
 def empty(device: OwningDevice, shape: int | tuple[int, ...], dtype: Any) -> DeviceArray:
@@ -23,15 +34,25 @@ def empty(device: OwningDevice, shape: int | tuple[int, ...], dtype: Any) -> Dev
     return DeviceArray(device, pointer, shape, dtype)
 
 
+def zeros(device: OwningDevice, shape: int | tuple[int, ...], dtype: Any) -> DeviceArray:
+    """An array of zeros, written by the device: no copy from the host."""
+    made = empty(device, shape, dtype)
+    device.memory.view(made.pointer, made.nbytes)[:] = 0
+    device.memory.written(made.pointer, made.nbytes)
+    return made
+
+
 def managed(device: OwningDevice, values: Any) -> DeviceArray:
-    """An array in managed memory of a device whose pages migrate."""
+    """An array of an array-like in managed memory, or in other memory where no pages migrate."""
+    if device.gpu.host.memory != "migrating":
+        return array(device, values)
     values = np.asarray(values)
     pointer = allocate_managed(device, values.nbytes)
     device.asks(HostCall("allocate"))
-    array = DeviceArray(device, pointer, values.shape, values.dtype)
-    array.is_managed = True
-    array.fill(values)
-    return array
+    made = DeviceArray(device, pointer, values.shape, values.dtype)
+    made.is_managed = True
+    made.fill(values)
+    return made
 
 
 def allocate_managed(device: OwningDevice, size: int) -> int:

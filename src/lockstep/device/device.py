@@ -1,29 +1,30 @@
 """The device: memory, modules and launches of one modelled GPU."""
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from lockstep import notebook
 from lockstep.api import gpu as find_gpu
-from lockstep.device import allocation, launching, ptx
+from lockstep.device import allocation, copies, launching, ptx
+from lockstep.device import image as images
+from lockstep.device import tensor_map as tensor_maps
 from lockstep.device.array import DeviceArray
-from lockstep.device.continuation import continuation_of, identity_of
+from lockstep.device.beginning import timing_alone
 from lockstep.device.launch import Launch
 from lockstep.device.limits import check_stack
 from lockstep.device.module import Kernel, Module, read
 from lockstep.device.options import DeviceOptions
 from lockstep.device.peers import PeerTable, Seat
-from lockstep.device.recording import Recorder
-from lockstep.device.streams import Event, Stream
+from lockstep.device.recording import Recorder, check_recording
+from lockstep.device.streams import Event, Stream, StreamTable
 from lockstep.device.texture import Sampler, Texture
 from lockstep.device.timing import JointTiming, Timing
 from lockstep.device.treatment import Treatment
-from lockstep.device.watching import CopyWatcher, StreamWatcher, Watcher
+from lockstep.device.watching import Watcher
 from lockstep.errors import LockstepError
 from lockstep.execution.checks.findings import Findings
 from lockstep.execution.checks.kinds import checks_of
@@ -32,16 +33,11 @@ from lockstep.execution.launches.launch import announce_compilation
 from lockstep.execution.launches.services import Services
 from lockstep.execution.memory.device_memory import DeviceMemory
 from lockstep.execution.memory.storage import Storage
-from lockstep.execution.programs.program import Recording, recording_of
+from lockstep.execution.programs.program import Recording
 from lockstep.gpus.spec import GPU
-from lockstep.host_calls import HostCommand, OpenStream, Synchronize
+from lockstep.host_calls import HostCommand, Synchronize
 from lockstep.metrics.result import Result
 from lockstep.workload import MemoryCopy, Workload
-
-if TYPE_CHECKING:
-    from lockstep.device.image import ImageArray
-    from lockstep.device.tensor_map import TensorMap
-
 
 R = TypeVar("R", bound=Recorder)
 
@@ -67,7 +63,7 @@ class Device:
         size, checks = made.memory_of(self.gpu), checks_of(made.check)
         self._furnish(made, DeviceMemory(size, made.shared_memory, checks), count(1))
         if made.timing:
-            self._simulate_alone(made)
+            self.timing = timing_alone(self, made)
 
     @classmethod
     def seated(
@@ -92,34 +88,16 @@ class Device:
         self.storage = Storage()
         self.recorder: Recorder | None = None
         self.watcher: Watcher | None = None
-        self.default_stream = Stream(self, 0)
+        self._streams = StreamTable(self)
+        self.default_stream = self._streams.find(None)
         self.filled: set[tuple[int, int] | None] = set()  # allocations that the host has written
         self.timing: Timing | None = None
         if options.notice:
             announce_compilation(options.notice)
-        self._streams = {0: self.default_stream}
         self._events = events
         self._choose, self.stop = options.choose, options.stop
         self.launches: list[Launch] = []
         self._launched = 0
-
-    def _simulate_alone(self, options: DeviceOptions) -> None:
-        """Simulate launches, as the only device of its host."""
-        looked_at = (options.interval, options.timeline, options.source)
-        made = {"at_issue": options.at_issue, "profile": options.profile, "interval": looked_at}
-        identity = partial(identity_of, self, options.policies, made)
-        kept, goes_on = options.checkpoint, options.resume
-        alike = {"checkpoint": repr((bool(kept), bool(goes_on)))}
-        joint = JointTiming.alone(
-            self.gpu, options.ranks, lambda: identity() | alike, **options.simulation
-        )
-        self.timing = Timing(self.gpu, self.memory, joint, 0)
-        if kept or goes_on:
-            continuation = self.timing.continuation = continuation_of(self, identity())
-            if kept:
-                continuation.write_into(Path(kept), options.checkpoint_seconds, options.notice)
-            if goes_on:
-                continuation.go_on_from(Path(goes_on))
 
     def __enter__(self) -> Self:
         return self
@@ -150,17 +128,7 @@ class Device:
     @property
     def recording(self) -> Recording:
         """What launches tell of what they do."""
-        recording = recording_of(self.findings.checks)
-        if self.profiling:
-            recording |= Recording.PROFILE
-        if self.at_issue:
-            return recording | Recording.AT_ISSUE
-        if self.timing is not None or self.recorder is not None:
-            return recording | Recording.EVERYTHING
-        if self.watcher is None or not self.watcher.reads:
-            return recording
-        streams = isinstance(self.watcher, StreamWatcher)
-        return recording | (Recording.ACCESSES if streams else Recording.EVERYTHING)
+        return launching.recording_of(self)
 
     def check_open(self) -> None:
         """Raise if the device is closed."""
@@ -170,14 +138,8 @@ class Device:
     # Memory
 
     def array(self, values: Any) -> DeviceArray:
-        """Copy an array-like to the device."""
-        try:
-            values = np.asarray(values)
-        except ValueError as error:
-            raise LockstepError(f"no array of numbers: {error}") from None
-        array = self.empty(values.shape, values.dtype)
-        array.fill(values)
-        return array
+        """Copy an array-like to the device; raises :class:`LockstepError` if it has no numbers."""
+        return allocation.array(self, values)
 
     def sampler(self, *arguments: Any, **options: Any) -> Sampler:
         """A sampler for textures that kernels name apart from it: :class:`Sampler`."""
@@ -189,28 +151,22 @@ class Device:
         self.check_open()
         return Texture(self, values, *arguments, **options)
 
-    def image(self, values: Any, normalized: bool = False) -> "ImageArray":
+    def image(self, values: Any, normalized: bool = False) -> images.ImageArray:
         """An image of an array-like, for OpenCL kernels: (depth,) height, width, channels.
 
         ``normalized``: integers are read and written as numbers from 0 (or -1) to 1.
         """
-        from lockstep.device.image import image
+        return images.image(self, values, normalized)
 
-        return image(self, values, normalized)
-
-    def tensor_map(self, array: DeviceArray, box: Any, **options: Any) -> "TensorMap":
+    def tensor_map(self, array: DeviceArray, box: Any, **options: Any) -> tensor_maps.TensorMap:
         """A tensor map of an array, for bulk tensor copies: see :func:`.tensor_map.tensor_map`."""
-        from lockstep.device.tensor_map import tensor_map
-
-        return tensor_map(array, box, **options)
+        return tensor_maps.tensor_map(array, box, **options)
 
     def im2col_map(
         self, array: DeviceArray, channels: int, pixels: int, **options: Any
-    ) -> "TensorMap":
+    ) -> tensor_maps.TensorMap:
         """A tensor map for copies in im2col mode: see :func:`.tensor_map.im2col_map`."""
-        from lockstep.device.tensor_map import im2col_map
-
-        return im2col_map(array, channels, pixels, **options)
+        return tensor_maps.im2col_map(array, channels, pixels, **options)
 
     def managed(self, values: Any) -> DeviceArray:
         """An array of an array-like in managed memory, which the host has at first.
@@ -218,8 +174,6 @@ class Device:
         Where ``gpu.host.memory`` is "migrating" its pages come to the GPU when kernels access them,
         and back when the host reads or writes the array; elsewhere it is as :meth:`array`.
         """
-        if self.gpu.host.memory != "migrating":
-            return self.array(values)
         return allocation.managed(self, values)
 
     def allocate_managed(self, size: int) -> int:
@@ -232,10 +186,7 @@ class Device:
 
     def zeros(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> DeviceArray:
         """An array of zeros, written by the device: no copy from the host."""
-        array = self.empty(shape, dtype)
-        self.memory.view(array.pointer, array.nbytes)[:] = 0
-        self.memory.written(array.pointer, array.nbytes)
-        return array
+        return allocation.zeros(self, shape, dtype)
 
     @property
     def host_takes_time(self) -> bool:
@@ -249,21 +200,11 @@ class Device:
 
     def copied(self, pointer: int, size: int, stream: int = 0, blocking: bool = True) -> None:
         """Note that the host wrote device memory, and whether it waits for that."""
-        told = self.timing is not None or self.recorder is not None
-        if size == 0 or not (told or isinstance(self.watcher, CopyWatcher)):
-            return
-        copy = MemoryCopy(pointer, size, stream=stream, blocking=blocking)
-        self.will_copy(copy, self.memory.view(pointer, size).data)
+        copies.wrote(self, MemoryCopy(pointer, size, stream=stream, blocking=blocking))
 
     def will_copy(self, copy: MemoryCopy, content: memoryview) -> None:
         """Note a copy from the host; if it was not done yet, that is done in its turn."""
-        if self.recorder:
-            self.recorder.copied(copy)
-        if isinstance(self.watcher, CopyWatcher):
-            self.watcher.host_wrote(copy, self.memory.allocations())
-        if self.timing:
-            self.filled.add(self.memory.find(copy.address))
-            self.timing.copied(copy, content)
+        copies.tell(self, copy, content)
 
     # Code
 
@@ -382,17 +323,11 @@ class Device:
         Where the host takes time the rules of CUDA's default stream hold, unless ``blocking`` is
         false: stream 0 waits for the others, and they wait for it.
         """
-        stream = self._streams[len(self._streams)] = Stream(self, len(self._streams))
-        if not blocking:
-            self.asks(OpenStream(stream.number))
-        return stream
+        return self._streams.open(blocking)
 
     def find_stream(self, stream: "Stream | int | None") -> Stream:
         """A stream by itself or its number; the default one for None."""
-        number = stream.number if isinstance(stream, Stream) else stream or 0
-        if number not in self._streams or getattr(stream, "device", self) is not self:
-            raise LockstepError(f"{stream!r} is no stream of this device")
-        return self._streams[number]
+        return self._streams.find(stream)
 
     def event(self) -> Event:
         """An event, to be placed in a stream by its ``record``."""
@@ -435,11 +370,7 @@ class Device:
 
     def attach(self, make: Callable[[], R]) -> R:
         """As :meth:`record`, with the recorder that ``make`` makes, after all launches so far."""
-        self.check_open()
-        if self.timing and self.timing.continuation and self.timing.continuation.pending:
-            raise LockstepError("a trace is recorded from the start of a run: without resume")
-        if self.recorder is not None:
-            raise LockstepError(f"already recording {self.recorder.path}")
+        check_recording(self)
         self.synchronize()
         self.recorder = recorder = make()
         return recorder
@@ -449,11 +380,7 @@ class Device:
 
         So a program of any number of launches needs no more memory than what the watcher keeps.
         """
-        self.check_open()
-        if self.watcher is not None:
-            raise LockstepError("the launches of this device are being watched already")
-        if watcher.reads and self.timing:
-            raise LockstepError("CTAs are read as they are executed: without timing=True")
+        launching.check_watcher(self, watcher)
         self.synchronize()
         self.watcher = watcher
         if self.timing:

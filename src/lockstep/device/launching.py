@@ -10,7 +10,8 @@ from lockstep.device.timing import Timing
 from lockstep.device.treatment import Treatment
 from lockstep.device.warmth import StreamLines
 from lockstep.device.watching import StreamWatcher, Watcher
-from lockstep.errors import EndOfKernel
+from lockstep.errors import EndOfKernel, LockstepError
+from lockstep.execution.programs import program as programs
 from lockstep.execution.programs.program import Recording
 from lockstep.execution.streams.written import can_be_read
 
@@ -22,6 +23,31 @@ class LaunchingDevice(OwningDevice, Protocol):
     filled: set[tuple[int, int] | None]  # allocations that the host has written
     launches: list[Launch]
     profiling: bool
+    at_issue: bool
+
+
+def recording_of(device: LaunchingDevice) -> Recording:
+    """What launches of a device tell of what they do: as much as anybody wants to know."""
+    recording = programs.recording_of(device.findings.checks)
+    if device.profiling:
+        recording |= Recording.PROFILE
+    if device.at_issue:
+        return recording | Recording.AT_ISSUE
+    if device.timing is not None or device.recorder is not None:
+        return recording | Recording.EVERYTHING
+    if device.watcher is None or not device.watcher.reads:
+        return recording
+    streams = isinstance(device.watcher, StreamWatcher)
+    return recording | (Recording.ACCESSES if streams else Recording.EVERYTHING)
+
+
+def check_watcher(device: LaunchingDevice, watcher: Watcher) -> None:
+    """Raise :class:`LockstepError` if the launches of a device cannot be watched so."""
+    device.check_open()
+    if device.watcher is not None:
+        raise LockstepError("the launches of this device are being watched already")
+    if watcher.reads and device.timing:
+        raise LockstepError("CTAs are read as they are executed: without timing=True")
 
 
 def begin(device: LaunchingDevice, launch: Launch) -> None:

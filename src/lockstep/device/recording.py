@@ -101,3 +101,12 @@ class Recorder:
         recording = self._current
         self._recording = self._device.recorder = None
         return recording
+
+
+def check_recording(device: OwningDevice) -> None:
+    """Raise :class:`LockstepError` if no trace of a device can begin now."""
+    device.check_open()
+    if device.timing and device.timing.continuation and device.timing.continuation.pending:
+        raise LockstepError("a trace is recorded from the start of a run: without resume")
+    if device.recorder is not None:
+        raise LockstepError(f"already recording {device.recorder.path}")

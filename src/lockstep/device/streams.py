@@ -6,7 +6,7 @@ from lockstep.device.launch import Launch
 from lockstep.device.owner import OwningDevice
 from lockstep.errors import LockstepError
 from lockstep.gpus.clock import HostClock
-from lockstep.host_calls import RecordEvent, Synchronize, WaitEvent
+from lockstep.host_calls import OpenStream, RecordEvent, Synchronize, WaitEvent
 
 
 class Stream:
@@ -31,6 +31,30 @@ class Stream:
     def wait(self, event: "Event") -> None:
         """What the stream gets from now on waits for an event, where the host takes time."""
         self.device.asks(WaitEvent(event.number, self.number))
+
+
+class StreamTable:
+    """The streams of a device, by their numbers; 0 is the default one."""
+
+    def __init__(self, device: OwningDevice):
+        self._device, self._streams = device, {0: Stream(device, 0)}
+
+    def open(self, blocking: bool) -> Stream:
+        """A new stream; one that is not ``blocking`` waits for no default stream."""
+        number = len(self._streams)
+        stream = self._streams[number] = Stream(self._device, number)
+        if not blocking:
+            self._device.asks(OpenStream(number))
+        return stream
+
+    def find(self, stream: "Stream | int | None") -> Stream:
+        """A stream by itself or its number; raises :class:`LockstepError` for one of others."""
+        number = stream.number if isinstance(stream, Stream) else stream or 0
+        if number not in self._streams or getattr(stream, "device", self._device) is not (
+            self._device
+        ):
+            raise LockstepError(f"{stream!r} is no stream of this device")
+        return self._streams[number]
 
 
 class StreamOwner(OwningDevice, Protocol):
