@@ -14,8 +14,9 @@ from hypothesis.extra import numpy as arrays
 from engine.stopping import WHO, Stop, StopAfter
 from lockstep.builder import KernelBuilder, program
 from lockstep.engine import Session, checkpoint, run
-from lockstep.engine.kernels import KernelTable, Running
+from lockstep.engine.kernels import KernelTable
 from lockstep.engine.machine import Machine
+from lockstep.engine.running import Running
 from lockstep.engine.streams import Streams
 from lockstep.errors import InputError, WorkloadError
 from lockstep.workload import MemoryCopy, Workload

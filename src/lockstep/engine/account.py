@@ -5,7 +5,7 @@ from copy import copy
 import numpy as np
 
 from lockstep.engine.attributed import InstructionCounts, counts_of
-from lockstep.engine.kernels import KernelTable, Running
+from lockstep.engine.kernels import KernelTable
 from lockstep.engine.machine import Machine
 from lockstep.engine.record import (
     SAMPLE,
@@ -16,6 +16,7 @@ from lockstep.engine.record import (
     thawed_kernels,
     totals,
 )
+from lockstep.engine.running import Running
 from lockstep.engine.stop import KernelCounters, counts_instructions
 from lockstep.gpus.spec import GPU
 from lockstep.model.clock import NEVER

@@ -5,8 +5,9 @@ Both concern CTAs that were not dispatched; nothing takes one off an SM.
 
 from collections.abc import Callable
 
-from lockstep.engine.kernels import KernelTable, Running
+from lockstep.engine.kernels import KernelTable
 from lockstep.engine.record import LeftOut
+from lockstep.engine.running import Running
 from lockstep.errors import WorkloadError
 
 

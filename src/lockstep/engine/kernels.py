@@ -2,102 +2,34 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache, partial
 
 import numpy as np
 
 from lockstep._jit import working_seconds
-from lockstep.engine import attributed
+from lockstep.engine.code_arena import CodeArena
 from lockstep.engine.parts_of_grids import check_parts, has_parts, in_parts
 from lockstep.engine.readings import Readings, Repetition, ctas_from, linear
-from lockstep.engine.record import Ended, LeftOut
 from lockstep.engine.rings import ring_length, rings
+from lockstep.engine.running import FROZEN, Running
 from lockstep.engine.streams import Streams
 from lockstep.errors import EndOfKernel, WorkloadError
 from lockstep.gpus.spec import GPU
 from lockstep.isa import sass
-from lockstep.isa.instruction import CONSTANT_BANK, CONSTANT_BANKS, INSTRUCTION
+from lockstep.isa.instruction import CONSTANT_BANK, CONSTANT_BANKS
 from lockstep.model.core import bind
-from lockstep.model.core.state import ISSUE
 from lockstep.model.dispatch.gpc import check_cluster
-from lockstep.model.records import records
 from lockstep.plain_bytes import together
-from lockstep.workload import RUN, Cta, Exchange, Kernel, Source
+from lockstep.workload import RUN, Cta, Exchange, Kernel
 
 FETCH_SPACING = 1 << 24  # instruction cache lines between the codes of two kernels
 CONSTANTS = 1 << 60  # where those of the first launch begin: above the addresses of all memory
 _NOT_KEPT = "no checkpoint while kernel {0.id} ({0.title}) runs: it is executed at issue"
 BATCH_RECORDS = 1 << 16  # runs and addresses of CTAs that are copied together
-TRANSLATIONS = 16  # of code that are kept: programs launch the same few kernels again and again
 Read = Callable[[Kernel, Sequence[Cta], int], None]  # as of ``stop.ReadingRule``
 
 
-@dataclass
-class Running:
-    """A kernel that occupies a slot."""
-
-    kernel: Kernel
-    slot: int
-    order: int  # launch number in the run
-    control: bool
-    ctas: Iterator[Cta]
-    launched: int
-    ready: int  # the first cycle at which its CTAs may be dispatched
-    first_cta: int = 0  # those before it do not run
-    left_out: list[LeftOut] = field(default_factory=list)  # by a rule
-    ended: list[Ended] = field(default_factory=list)  # CTAs; kept for a rule alone
-    told: int = 0  # CTAs that a rule was told of
-    seen: set[int] = field(default_factory=set)  # linear ids of the CTAs read so far
-    done: int = 0
-    end: int = 0
-    bound: int = 0  # static instructions that the machine knows
-    exhausted: bool = False
-    failed: bool = False  # the front end ended it early
-    looked: int = 0  # static instructions that were searched for unknown opcodes
-    unknown_code: list[int] = field(default_factory=list)
-    unknown: Counter = field(default_factory=Counter)
-    clusters: dict[tuple, dict] = field(default_factory=dict)  # those not read completely
-    source: Source | None = None  # executes it at issue
-    stopped: str = ""  # why it gets no more CTAs though it has some
-    stopped_at: int = 0  # in that cycle
-
-    @property
-    def expected(self) -> int:
-        """How many CTAs it will ever have."""
-        if self.failed or self.stopped:
-            return len(self.seen)
-        return self.kernel.n_ctas - self.first_cta - self.skipped
-
-    @property
-    def skipped(self) -> int:
-        """CTAs that a rule left out."""
-        return sum(each.ctas for each in self.left_out)
-
-    @property
-    def over(self) -> bool:
-        """Whether all CTAs that it will ever have are done."""
-        return self.done == self.expected
-
-    def reach(self, end: int) -> None:
-        """The kernel ends at ``end`` at the earliest."""
-        self.end = max(self.end, end)
-
-    def ask_source(self) -> None:
-        """Learn from what executes the kernel at issue whether it failed."""
-        if self.source is not None:
-            self.failed = self.failed or self.source.failed()
-
-
-_FROZEN = (
-    "slot", "order", "control", "launched", "ready", "done", "end", "bound", "exhausted", "failed",
-    "looked", "unknown_code", "unknown", "first_cta",
-)  # fmt: skip
-"""What of a running kernel a checkpoint holds as it is."""
-
-
 class KernelTable:
-    """All slots of the machine, and the code arena."""
+    """All slots of the machine."""
 
     def __init__(self, streams: Streams, gpu: GPU, read: Read | None = None):
         """``read``: is told of CTAs, see :class:`~lockstep.engine.stop.ReadingRule`."""
@@ -106,10 +38,9 @@ class KernelTable:
         self.running: dict[int, Running] = {}
         self.read_seconds = 0.0
         self._names: dict[str, int] = {}
-        self._code_used = 0
+        self._code = CodeArena(streams, gpu)
         self._launched = 0
         self._readings = Readings()
-        self._translate = lru_cache(TRANSLATIONS)(partial(_translate, gpu))
 
     @property
     def tells(self) -> bool:
@@ -120,12 +51,11 @@ class KernelTable:
         """Where reading and running stand, while :meth:`unkept` has nothing against it."""
         running = []
         for run in self.running.values():
-            plain = {name: getattr(run, name) for name in _FROZEN}
+            plain = {name: getattr(run, name) for name in FROZEN}
             incomplete = [list(members) for members in run.clusters.values()]
             seen = np.array(sorted(run.seen), np.int64)
             running.append(plain | {"seen": seen, "incomplete": incomplete})
-        names, used, launched = self._names, self._code_used, self._launched
-        counts = {"names": names, "code_used": used, "launched": launched}
+        counts = {"names": self._names, "code_used": self._code.used, "launched": self._launched}
         return {"running": running, "readings": self._readings.freeze(), **counts}
 
     def thaw(self, frozen: dict, kernels: list[Kernel], first: int) -> None:
@@ -134,13 +64,13 @@ class KernelTable:
         CTAs that had been read are read again, and passed; what was executed is executed again,
         from launch ``first`` on.
         """
-        self._names, self._code_used = dict(frozen["names"]), frozen["code_used"]
+        self._names, self._code.used = dict(frozen["names"]), frozen["code_used"]
         waiting = {}
         for state in frozen["running"]:
             kernel = kernels[state["order"]]
             ctas = self._ctas(kernel, state["first_cta"])
             run = Running(kernel, state["slot"], state["order"], False, ctas, 0, 0)
-            for name in _FROZEN:
+            for name in FROZEN:
                 setattr(run, name, state[name])
             run.unknown = Counter(run.unknown)
             run.seen = set(state["seen"].tolist())
@@ -192,7 +122,7 @@ class KernelTable:
         check_cluster(kernel, self.gpu)
         check_parts(kernel, self.gpu)
         if not self.running:
-            self._code_used = 0
+            self._code.clear()
             self.streams.drop_all()
         ready = now + self.gpu.launch.overhead
         run = Running(kernel, slot, self._launched, False, iter(()), now, ready, first_cta)
@@ -212,7 +142,7 @@ class KernelTable:
         self._read(run)  # a trace reveals its code, and its control bits, with its CTAs
         run.control = bind.uses_control(kernel, self.gpu)
         self.streams.sm.kernels[slot].control = run.control
-        self._bind_new_code(run)
+        self._code.bind(run)
         return run
 
     def _describe(self, run: Running) -> None:
@@ -272,7 +202,7 @@ class KernelTable:
         """Read CTAs until the kernel's ring is full, it has no more, or is ``asked`` to stop."""
         self._read(run, asked)
         if len(run.kernel.code) > run.bound:
-            self._bind_new_code(run)
+            self._code.bind(run)
 
     def instructions(self, run: Running) -> tuple[int, int]:
         """(warp, thread) instructions of the CTAs that started."""
@@ -421,35 +351,3 @@ class KernelTable:
             inside = (first <= static) & (static < first + runs["count"])
             text = code.texts[code.instructions["text"][static]]
             run.unknown[text] += int(inside.sum())
-
-    def _bind_new_code(self, run: Running) -> None:
-        """Translate new static instructions; the kernel's code moves to the end of the arena."""
-        code, texts = run.kernel.code.instructions, run.kernel.code.texts
-        sm = self.streams.sm
-        state = sm.kernels[run.slot]
-        architecture = run.kernel.architecture
-        new = code[run.bound :].tobytes()
-        fresh = self._translate(new, tuple(texts), run.control, architecture)
-        old = sm.code[int(state.code) : int(state.code) + run.bound]
-        start, end = self._code_used, self._code_used + len(code)
-        if end > len(sm.code):
-            grown = records(max(end, 2 * len(sm.code)), ISSUE)
-            grown[:start] = sm.code[:start]
-            self.streams.replace(code=grown, **attributed.grown(sm, len(grown)))
-            sm = self.streams.sm
-            state = sm.kernels[run.slot]
-        sm.code[start : start + run.bound] = old
-        sm.code[start + run.bound : end] = fresh
-        attributed.move(sm, int(state.code), start, run.bound, len(code))
-        state.code, run.bound, self._code_used = start, len(code), end
-        used = code["destination"] + code["destination_count"]
-        state.register_rows = max(int(state.register_rows), int(used.max(initial=0)))
-        used = code["source"] + code["source_count"]
-        state.register_rows = max(int(state.register_rows), int(used.max(initial=0)))
-
-
-def _translate(
-    gpu: GPU, code: bytes, texts: tuple[str, ...], control: bool, architecture: int
-) -> np.ndarray:
-    """ISSUE records of the bytes of INSTRUCTION records."""
-    return bind.issue_records(np.frombuffer(code, INSTRUCTION), gpu, control, architecture, texts)

@@ -15,10 +15,11 @@ from lockstep.engine.checkpoint import Keep
 from lockstep.engine.deferral import Deferral
 from lockstep.engine.host.host import host_of
 from lockstep.engine.host.seat import HostSeat
-from lockstep.engine.kernels import KernelTable, Running
+from lockstep.engine.kernels import KernelTable
 from lockstep.engine.machine import Machine
 from lockstep.engine.preparation import Preparation, apply, warm, warm_set
 from lockstep.engine.record import Ended, RankWork
+from lockstep.engine.running import Running
 from lockstep.engine.stop import Rules, RunLimits, Skip, check_parts, reader
 from lockstep.engine.streams import ARENAS, Streams
 from lockstep.engine.watchdog import Watchdog

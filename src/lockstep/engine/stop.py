@@ -21,9 +21,10 @@ from typing import Protocol
 
 import numpy as np
 
-from lockstep.engine.kernels import Read, Running
+from lockstep.engine.kernels import Read
 from lockstep.engine.machine import Machine
 from lockstep.engine.record import Ended
+from lockstep.engine.running import Running
 from lockstep.errors import WorkloadError
 from lockstep.model.clock import NEVER
 from lockstep.workload import Cta, Kernel
