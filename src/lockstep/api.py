@@ -14,13 +14,12 @@ from lockstep.workload import Kernel, MemoryCopy, Workload
 
 if TYPE_CHECKING:  # importing the engine imports the compiler
     from lockstep.engine.beginning import Chosen
+    from lockstep.engine.progress import Progress
     from lockstep.engine.stop import StopRule
     from lockstep.engine.transport import Communicator
     from lockstep.outside import OutsideMemory
 
 FirstCta = Mapping[int, int] | Callable[[Kernel], int]
-Progress = Callable[[int, int, int, int, str], None]
-"""Called with finished CTAs, all CTAs, the cycle, warp instructions and the kernel's name."""
 
 TRACEFILE_SUFFIX = ".lst"  # lockstep's own trace format
 SHOWN_IDS = 10  # of kernels that are not there
@@ -158,7 +157,7 @@ def simulate(
     checkpoint: str | Path | None = None,
     checkpoint_seconds: float = 60.0,
     resume: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: "Progress | None" = None,
     notice: Callable[[str], None] | None = None,
 ) -> Result:
     """Run a workload on a GPU. Results do not depend on ``threads``, nor on ``ranks``.
@@ -178,8 +177,9 @@ def simulate(
     ``source`` counts what each instruction did, see docs/source-view.md. ``outside`` models the
     memory behind the crossbar, L2 and DRAM, in another simulator, see docs/outside.md.
     ``scheduler`` and the other policies are plain functions that replace the built-in ones; their
-    signatures are in the documentation. ``notice`` is called with a line of text when something
-    takes long, such as the first compilation.
+    signatures are in the documentation. ``progress`` is called now and then with finished CTAs,
+    all CTAs, the cycle, warp instructions and a kernel's name, ``notice`` with a line of text when
+    something takes long, such as the first compilation.
 
     ``checkpoint`` is a folder into which the whole state is written every ``checkpoint_seconds``;
     ``resume`` is such a folder: the run goes on there, on any number of threads and ranks, and

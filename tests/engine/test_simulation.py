@@ -243,7 +243,7 @@ def test_partial_runs_are_the_beginning_of_whole_ones(small, mixed):
 
 
 def test_ctrl_c_keeps_what_there_is(small, mixed, monkeypatch):
-    monkeypatch.setattr("lockstep.engine.simulation.PROGRESS_SECONDS", 0.0)
+    monkeypatch.setattr("lockstep.engine.progress.SECONDS", 0.0)
     seen = []
 
     def interrupt(*facts):
@@ -282,7 +282,7 @@ def test_ctrl_c_while_a_kernel_starts(small, mixed, raw):
 
 
 def test_progress_only_grows(small, mixed, monkeypatch):
-    monkeypatch.setattr("lockstep.engine.simulation.PROGRESS_SECONDS", 0.0)
+    monkeypatch.setattr("lockstep.engine.progress.SECONDS", 0.0)
     seen = []
     run(mixed().workload(), small(), progress=lambda *facts: seen.append(facts[:4]))
     assert seen and all(a <= b for one, two in pairwise(seen) for a, b in zip(one, two))

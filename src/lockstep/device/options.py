@@ -14,7 +14,7 @@ from lockstep.gpus.spec import GPU
 from lockstep.policies import select
 
 if TYPE_CHECKING:
-    from lockstep.api import Progress
+    from lockstep.engine.progress import Progress
     from lockstep.engine.stop import StopRule
     from lockstep.engine.transport import Communicator
 

@@ -1,8 +1,9 @@
 """The engine: drives the model's units through time, window by window.
 
-``session.py``: what users of the engine call; ``simulation.py``: one run, with ``kernels.py``,
-``parts_of_grids.py``, ``streams.py`` and ``rings.py``, which feed it, ``preparation.py``, which
-does to caches what takes no time, ``stop.py`` and ``dropping.py``, which end it, and
+``session.py``: what users of the engine call; ``simulation.py``: one run of ``commands.py``, with
+``kernels.py`` (``running.py``: one of them), ``code_arena.py``, ``parts_of_grids.py``,
+``streams.py`` and ``rings.py``, which feed it, ``preparation.py``, which does to caches what takes
+no time, ``stop.py`` and ``dropping.py``, which end it, ``progress.py``, which tells of it, and
 ``account.py``, which records it; ``attributed.py``: by instruction.
 ``machine.py`` (built in ``building.py`` of ``groups.py``) and ``windows.py``: a GPU's state and the
 loop of its threads (``threads.py``). ``host/``: the host in time.

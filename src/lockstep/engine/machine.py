@@ -179,6 +179,11 @@ class Machine:
         """The same of the whole GPU, on the first machine; None on others."""
         return self.part.gather(self.arrays(), lambda path, rows: rows_of(path, rows, self.gpu))
 
+    def restore(self, arrays: dict[str, np.ndarray]) -> None:
+        """Have the state of the whole GPU that :meth:`gather` gave; ``sm`` is as large as then."""
+        for path, array in self.arrays().items():
+            array.view(np.ndarray)[...] = arrays[path]
+
     def by_instruction(self, first: int = 0, count: int | None = None) -> np.ndarray:
         """ATTRIBUTED of some records of the arena of code, or of all, over the whole GPU.
 

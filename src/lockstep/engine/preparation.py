@@ -5,7 +5,9 @@ from dataclasses import astuple
 
 from lockstep.engine.kernels import KernelTable
 from lockstep.engine.machine import Machine
+from lockstep.engine.running import Running
 from lockstep.host_calls import Direction, MemoryCopy
+from lockstep.model.core import bind
 from lockstep.workload import Command, Kernel, MemoryPass, Warming, WarmSet
 
 Preparation = MemoryPass | WarmSet | Warming
@@ -19,6 +21,18 @@ def warm_set(commands: Sequence[Command], end: int) -> WarmSet | None:
         last -= 1
     command = commands[last] if last >= 0 else None
     return command if isinstance(command, WarmSet) else None
+
+
+def prepare(
+    machine: Machine, running: Running, alone: bool, held: WarmSet | None, now: int
+) -> None:
+    """What a launch does to caches before a CTA starts; ``alone``: no other kernel runs."""
+    if alone:
+        machine.prepare_caches(bind.l1_ways(running.kernel, machine.gpu))
+    if held is not None:
+        machine.hold_code(running.slot, running.bound, held, now)
+    base = int(machine.sm.kernels[running.slot].constant_base)
+    machine.bring_constants(base, bind.parameter_bytes(running.kernel, machine.gpu), now)
 
 
 def apply(

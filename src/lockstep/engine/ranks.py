@@ -16,7 +16,8 @@ from typing import Any, Generic, TypeVar
 
 from lockstep.engine.checkpoint import Keep
 from lockstep.engine.machine import Machine
-from lockstep.engine.simulation import Progress, Simulation
+from lockstep.engine.progress import Progress
+from lockstep.engine.simulation import Simulation
 from lockstep.engine.stop import Answer, KernelCounters, StopRule, counts_instructions, reader
 from lockstep.engine.transport import RankLost, Transport, in_memory
 from lockstep.errors import LockstepError, WorkloadError

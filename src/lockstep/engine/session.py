@@ -10,9 +10,10 @@ from lockstep.engine.checkpoint import Keep
 from lockstep.engine.compilation import compile_model
 from lockstep.engine.host.record import HostRun
 from lockstep.engine.host.seat import HostSeat
+from lockstep.engine.progress import Progress
 from lockstep.engine.ranks import Ranks
 from lockstep.engine.record import CTA_EVENT, SAMPLE, KernelRun, Run, covered, stacked
-from lockstep.engine.simulation import Progress, Simulation
+from lockstep.engine.simulation import Simulation
 from lockstep.engine.stop import STOP_INTERVAL, StopRule
 from lockstep.engine.transport import Transport
 from lockstep.errors import LockstepError

@@ -1,40 +1,32 @@
 """One run: kernels in, windows of time, counters out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from functools import partial
-from time import perf_counter
-from typing import TypeGuard
 
-import numpy as np
-
-from lockstep._jit import Records
-from lockstep.engine import attributed, dropping
+from lockstep.engine import dropping
 from lockstep.engine.account import Account
 from lockstep.engine.checkpoint import Keep
+from lockstep.engine.commands import GivenCommands
 from lockstep.engine.deferral import Deferral
 from lockstep.engine.host.host import host_of
 from lockstep.engine.host.seat import HostSeat
 from lockstep.engine.kernels import KernelTable
 from lockstep.engine.machine import Machine
-from lockstep.engine.preparation import Preparation, apply, warm, warm_set
+from lockstep.engine.preparation import Preparation, apply, prepare, warm, warm_set
+from lockstep.engine.progress import ProgressCount
 from lockstep.engine.record import Ended, RankWork
 from lockstep.engine.running import Running
-from lockstep.engine.stop import Rules, RunLimits, Skip, check_parts, reader
-from lockstep.engine.streams import ARENAS, Streams
+from lockstep.engine.stop import Rules, RunLimits, Skip, reader
+from lockstep.engine.streams import Streams
 from lockstep.engine.watchdog import Watchdog
 from lockstep.gpus.spec import GPU
 from lockstep.host_calls import MemoryCopy
 from lockstep.model.clock import NEVER
 from lockstep.model.control import STORED
-from lockstep.model.core import bind
-from lockstep.workload import Command, Kernel, Warming, WarmSet
+from lockstep.workload import Command, Kernel, WarmSet
 
-PROGRESS_SECONDS = 0.2
-Progress = Callable[[int, int, int, int, str], None]
-
-
-_FROZEN = ("now", "copies", "_next", "_total_ctas", "_done_ctas")
+_FROZEN = ("now", "copies", "_next")
 """What a checkpoint holds as it is."""
 
 
@@ -54,12 +46,9 @@ class Simulation:
         self.copies: list[tuple[int, int]] = []
         self._limits = RunLimits(options["limit_cycles"], options["limit_instructions"])
         self._rules = Rules(options["stop"], options["stop_interval"])
-        self._commands: list[Command] = []
-        self._launches: list[Kernel] = []  # by their numbers
-        self._next = 0
-        self._last_progress = 0.0
-        self._total_ctas = 0
-        self._done_ctas = 0
+        self.given = GivenCommands(options["kernels"], options["first_cta"])
+        self._next = 0  # of its commands
+        self._progress = ProgressCount(options["progress"])
         self.host: HostSeat | None = options.get("seat")
         if self.host is None and gpu.host.copy == "timed":
             self.host = host_of(gpu, machine.sm.paging.away, machine.sm.control.asks)
@@ -80,12 +69,12 @@ class Simulation:
         """
         if self.stopped:
             return
-        known = frozen["commands"] - len(self._commands) if frozen else 0
+        known = frozen["commands"] - len(self.given.commands) if frozen else 0
         if frozen:
             self.thaw(frozen, commands[:known])
         self.expect(commands[known:])
         if self.host:
-            self.host.take(self.selected(commands))
+            self.host.take(self.given.selected(commands))
         try:
             with self._deferral.held(keep is not None):
                 while self._admit() and not self.stopped:
@@ -96,7 +85,7 @@ class Simulation:
             self.interrupt(*getattr(error, "__notes__", ()))
         self.rest()
         if commands:
-            self._runs.append((len(self._commands), len(self.account.finished), self.now))
+            self._runs.append((len(self.given.commands), len(self.account.finished), self.now))
 
     def rest(self) -> None:
         """Nothing runs any more, or not on: what was counted is complete."""
@@ -111,28 +100,17 @@ class Simulation:
 
         What was executed is executed again, but not simulated.
         """
-        first = len(self._launches)
-        self._take(commands)
-        self.table.repeat(frozen["table"], self._launches, first)
+        first = len(self.given.launches)
+        self.given.add(commands)
+        self.table.repeat(frozen["table"], self.given.launches, first)
         _, finished, self.now = frozen["runs"][len(self._runs)]
         self.account.repeat(frozen["account"], finished)
-        self._runs.append((len(self._commands), finished, self.now))
+        self._runs.append((len(self.given.commands), finished, self.now))
 
     def expect(self, commands: list[Command]) -> None:
         """These are to run, or to be done, after all others."""
-        self._take(commands)
-        for kernel in filter(self._selected, commands):
-            check_parts(kernel, self._first_cta(kernel))
-            self._total_ctas += kernel.n_ctas - self._first_cta(kernel)
-
-    def _take(self, commands: list[Command]) -> None:
-        """Have these commands, too."""
-        self._commands += commands
-        for command in commands:
-            if isinstance(command, Warming):
-                self._launches.append(command.kernel)
-            elif self._selected(command):
-                self._launches.append(command)
+        self.given.add(commands)
+        self._progress.total += self.given.ctas(commands)
 
     def _offer(self, keep: Keep | None) -> None:
         """Save the state if it is time, all ranks together: each has a part of it."""
@@ -159,47 +137,31 @@ class Simulation:
             "streams": self.streams.freeze(),
             "table": self.table.freeze(),
             "runs": self._runs,
-            "commands": len(self._commands),
+            "commands": len(self.given.commands),
+            "ctas": (self._progress.total, self._progress.done),
         }
 
     def thaw(self, frozen: dict, commands: list[Command]) -> None:
         """Go on where ``freeze`` was called, with the same commands."""
-        machine, arrays = self.machine, frozen["arrays"]
-        grown = {name: arrays[f"sm.{name}"].copy().view(Records) for name in (*ARENAS, "code")}
-        grown["pool"] = grown["pool"].view(np.ndarray)
-        mine = machine.part.is_first
-        rows = attributed.take_up(self.streams.sm, frozen["by_instruction"], mine)
-        self.streams.replace(**grown, attribution=rows)
+        self.streams.resize(frozen["arrays"], frozen["by_instruction"], self.machine.part.is_first)
         self._adopt()
-        for path, array in machine.arrays().items():
-            array.view(np.ndarray)[...] = arrays[path]
-        for name in _FROZEN:
-            setattr(self, name, copy(frozen["plain"][name]))
+        self.machine.restore(frozen["arrays"])
+        for name, value in frozen["plain"].items():
+            setattr(self, name, copy(value))
         self.copies = [(address, size) for address, size in self.copies]
+        self._progress.total, self._progress.done = frozen["ctas"]
         self.account.thaw(frozen["account"])
         self.watchdog.thaw(frozen["watchdog"])
-        first = len(self._launches)
-        self._take(commands)
+        first = len(self.given.launches)
+        self.given.add(commands)
         self.streams.thaw(frozen["streams"])
-        self.table.thaw(frozen["table"], self._launches, first)
+        self.table.thaw(frozen["table"], self.given.launches, first)
 
     def interrupt(self, *places: str) -> None:
         """Run nothing any more; ``places`` say where kernels were that are executed."""
         self.stopped = self.stopped or "; ".join([f"interrupted at cycle {self.now}", *places])
 
     # Kernels
-
-    def selected(self, commands: list[Command]) -> list[Command]:
-        """Commands without the kernels that are not to run."""
-        return [c for c in commands if not isinstance(c, Kernel) or self._selected(c)]
-
-    def _selected(self, command: Command) -> TypeGuard[Kernel]:
-        """Whether a command is a kernel that is to run."""
-        chosen = self.options["kernels"]
-        return isinstance(command, Kernel) and (chosen is None or command.id in chosen)
-
-    def _first_cta(self, kernel: Kernel) -> int:
-        return self.options["first_cta"].get(kernel.id, 0)
 
     def _admit(self) -> bool:
         """Take commands from the program while they may start; false when all is done.
@@ -208,20 +170,21 @@ class Simulation:
         """
         if self.host:
             return self._admit_from(self.host)
-        while self._next < len(self._commands):
-            command = self._commands[self._next]
+        commands = self.given.commands
+        while self._next < len(commands):
+            command = commands[self._next]
             if isinstance(command, MemoryCopy | Preparation):
                 if self.table.running:  # it waits for the kernels before it
                     break
-                self._apply(self._commands, self._next)
-            elif self._selected(command):
+                self._apply(commands, self._next)
+            elif self.given.runs(command):
                 streams = {r.kernel.stream for r in self.table.running.values()}
                 if command.stream in streams or self.table.free_slot() is None:
                     break
-                self._launch(command, warm_set(self._commands, self._next))
+                self._launch(command, warm_set(commands, self._next))
             self._next += 1
         running = self.table.running.values()
-        if self._next < len(self._commands):
+        if self._next < len(commands):
             return bool(running)
         return not all(run.stopped for run in running)
 
@@ -259,8 +222,8 @@ class Simulation:
         """What one of several commands does to caches in no time, while nothing runs."""
         command = commands[place]
         assert isinstance(command, MemoryCopy | Preparation), "others take time"
-        prepare = partial(self._prepare, alone=True, held=warm_set(commands, place))
-        warming = partial(warm, self.table, self.machine, now=self.now, prepare=prepare)
+        launch = partial(self._prepare, alone=True, held=warm_set(commands, place))
+        warming = partial(warm, self.table, self.machine, now=self.now, prepare=launch)
         self.copies += apply(self.machine, command, warming)
 
     def _launch(self, kernel: Kernel, held: WarmSet | None) -> int:
@@ -270,7 +233,7 @@ class Simulation:
         slot = self.table.free_slot()
         assert slot is not None, "a kernel is launched where there is one"
         self.account.launch(slot, self.now)  # first: Ctrl-C may end the start
-        running = self.table.start(kernel, self.now, self._first_cta(kernel))
+        running = self.table.start(kernel, self.now, self.given.first_cta(kernel))
         self.watchdog.rest(running.ready)  # a launch may pause as long as that
         self._prepare(running, alone, held)
         return slot
@@ -278,39 +241,32 @@ class Simulation:
     def _prepare(self, running: Running, alone: bool, held: WarmSet | None) -> None:
         """What a launch does to caches before a CTA starts."""
         self._adopt()
-        if alone:
-            self.machine.prepare_caches(bind.l1_ways(running.kernel, self.gpu))
-        if held is not None:
-            self.machine.hold_code(running.slot, running.bound, held, self.now)
-        base = int(self.streams.sm.kernels[running.slot].constant_base)
-        size = bind.parameter_bytes(running.kernel, self.gpu)
-        self.machine.bring_constants(base, size, self.now)
+        prepare(self.machine, running, alone, held, self.now)
 
     def _adopt(self) -> None:
         """The arenas may have grown: the machine runs on the new ones."""
         self.machine.sm = self.streams.sm
 
     def _finish(self, running: Running, ended: bool) -> None:
-        self.account.close(running, self.now, ended)
-        self._tell(running, running.end if ended else self.now)
+        self._close(running, ended)
         self.table.finish(running)
 
-    def _tell(self, running: Running, end: int) -> None:
-        """Let the host know of a kernel's end."""
+    def _close(self, running: Running, ended: bool) -> None:
+        """Record a kernel as it stands, and let the host know of its end."""
+        self.account.close(running, self.now, ended)
         if self.host:
-            self.host.ended(running.slot, end)
+            self.host.ended(running.slot, running.end if ended else self.now)
 
     def _stop(self, running: Running, reason: str) -> None:
         """Record a kernel as it stands, and give it no more CTAs."""
-        self._total_ctas -= dropping.stop(self.table, running, self.now, reason)
-        self.account.close(running, self.now, ended=False)
-        self._tell(running, self.now)
+        self._progress.total -= dropping.stop(self.table, running, self.now, reason)
+        self._close(running, ended=False)
         self._release(running)
 
     def _skip(self, running: Running, ctas: int) -> None:
         """Leave CTAs of a kernel out."""
         dropping.skip(self.table, running, ctas, self._pass)
-        self._total_ctas -= ctas
+        self._progress.total -= ctas
         if running.over and not self.table.storing(running):
             self._finish(running, ended=True)
 
@@ -426,7 +382,7 @@ class Simulation:
                 self.table.running[slot].reach(end)
                 continue
             self.table.retire(slot, cta, end)
-            self._done_ctas += 1
+            self._progress.done += 1
             run = self.table.running[slot]
             self.account.retire(run, cta, s, start, end)
             if self.options["stop"] is not None:
@@ -439,10 +395,6 @@ class Simulation:
                 self._finish(running, ended=not running.failed)
 
     def _report(self, runs: list[Running]) -> None:
-        progress = self.options["progress"]
-        if progress is None or perf_counter() - self._last_progress < PROGRESS_SECONDS:
-            return
-        self._last_progress = perf_counter()
-        done = int(self.machine.sm.counters["warp_instructions"].sum())
-        name = runs[0].kernel.name if runs else ""
-        progress(self._done_ctas, self._total_ctas, self.now, done, name)
+        if self._progress.due:
+            instructions = int(self.machine.sm.counters["warp_instructions"].sum())
+            self._progress.report(self.now, instructions, runs[0].kernel.name if runs else "")

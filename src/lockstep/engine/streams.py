@@ -7,7 +7,8 @@ the length of the trace.
 
 import numpy as np
 
-from lockstep._jit import Context
+from lockstep._jit import Context, Records
+from lockstep.engine import attributed
 from lockstep.model.core.state import Sm
 from lockstep.model.dispatch.state import PENDING, Dispatcher
 from lockstep.plain_bytes import put_together
@@ -108,6 +109,16 @@ class Streams:
     def replace(self, **arrays: np.ndarray | Context) -> None:
         """Go on with new arrays in the place of some of the SMs'."""
         self._take(self.sm._replace(**arrays))
+
+    def resize(self, arrays: dict[str, np.ndarray], by_instruction: np.ndarray, mine: bool) -> None:
+        """Have arenas, and that of code, as large as those of a checkpoint's arrays.
+
+        Counters go on from the sums ``by_instruction``, on the first machine (``mine``) alone.
+        """
+        grown = {name: arrays[f"sm.{name}"].copy().view(Records) for name in (*ARENAS, "code")}
+        grown["pool"] = grown["pool"].view(np.ndarray)
+        rows = attributed.take_up(self.sm, by_instruction, mine)
+        self.replace(**grown, attribution=rows)
 
     def freeze(self) -> dict:
         """What is known of the arenas besides their content."""

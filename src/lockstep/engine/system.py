@@ -82,7 +82,7 @@ class SystemSession:
             elif isinstance(command, Kernel | Warming):
                 own[self._current].append(command)
             simulation = self._pairs[self._current][0]
-            given += simulation.selected([command])
+            given += simulation.given.selected([command])
         for (simulation, _), theirs in zip(self._pairs, own):
             simulation.expect(theirs)
         self.host.take(given)
