@@ -47,16 +47,15 @@ QUICK = (
     "studies/test_plots.py",
     "studies/test_report.py",
     "studies/test_rows.py",
-    "test_digest.py",
     "test_errors.py",
     "test_structure.py",
     "test_files.py",
+    "test_host_calls.py",
     "test_names.py",
     "test_habits.py",
     "test_packaging.py",
     "test_site.py",
     "test_type_budget.py",
-    "test_workload.py",
     "tuning/test_base.py",
     "tuning/test_fit.py",
     "tuning/test_measured.py",
@@ -64,6 +63,7 @@ QUICK = (
     "tuning/test_rows.py",
     "tuning/test_shipped.py",
     "tuning/test_tuner.py",
+    "workload",
 )
 """What ``-m quick`` runs: whatever needs neither the compiled model nor a CUDA compiler."""
 LONG = ("test_jit.py", "test_cuda_twin.py", "test_documentation.py", "test_throughput.py")

@@ -14,7 +14,8 @@ from lockstep.device import Device
 from lockstep.execution.streams.accesses import requests_of
 from lockstep.isa.instruction import INSTRUCTION, CachePolicy, OpClass, Space
 from lockstep.model.core import tile
-from lockstep.workload import ADDRESS, NOWHERE, RUN, TILE_MASK, TILE_WORDS, WARP, Code, Cta, Kernel
+from lockstep.workload import ADDRESS, NOWHERE, RUN, WARP, Code, Cta, Kernel
+from lockstep.workload.bulk_copies import TILE_MASK, TILE_WORDS
 
 SHARED_BASE, LOCAL_BASE, WINDOW = 1 << 40, 1 << 41, 1 << 24
 KINDS = {

@@ -6,7 +6,7 @@ from lockstep.builder import KernelBuilder
 from lockstep.engine.commands import GivenCommands
 from lockstep.errors import WorkloadError
 from lockstep.host_calls import MemoryCopy
-from lockstep.workload import Warming
+from lockstep.workload.warm import Warming
 
 
 @pytest.fixture

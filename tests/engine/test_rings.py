@@ -9,7 +9,8 @@ from lockstep import engine
 from lockstep.builder import KernelBuilder, program
 from lockstep.engine.rings import ring_length, rings
 from lockstep.isa.instruction import NAMED_BARRIERS, OpClass
-from lockstep.workload import STEP_RUNS, Answer, Ask, Workload
+from lockstep.workload import Workload
+from lockstep.workload.at_issue import STEP_RUNS, Answer, Ask
 
 FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32)
 

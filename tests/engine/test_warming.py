@@ -8,7 +8,8 @@ from lockstep.builder import KernelBuilder, program
 from lockstep.engine import Session, run
 from lockstep.errors import EndOfKernel, WorkloadError
 from lockstep.model.cache.tags import NO_LINE
-from lockstep.workload import L2_RUN, LAUNCHED, MemoryCopy, Warming, WarmSet, Workload
+from lockstep.workload import MemoryCopy, Workload
+from lockstep.workload.warm import L2_RUN, LAUNCHED, Warming, WarmSet
 
 A = 0x7F0000000000
 CUTS = [(1, 1), (1, 3), (2, 1), (4, 1)]  # ranks, and threads of each

@@ -8,7 +8,8 @@ from lockstep import api
 from lockstep.builder import KernelBuilder, program
 from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
-from lockstep.workload import L2_RUN, LAUNCHED, MemoryCopy, WarmSet, Workload
+from lockstep.workload import MemoryCopy, Workload
+from lockstep.workload.warm import L2_RUN, LAUNCHED, WarmSet
 
 MOST_CYCLES = 20_000
 

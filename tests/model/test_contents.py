@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lockstep.model import contents
-from lockstep.workload import L2_RUN
+from lockstep.workload.warm import L2_RUN
 
 pytestmark = pytest.mark.plain
 

@@ -12,7 +12,8 @@ from lockstep.errors import InputError, LockstepError
 from lockstep.gpus import library
 from lockstep.sampling import LivePoints, Plan, PointRecorder, Profiler, estimate_points
 from lockstep.sampling.running import Follower
-from lockstep.workload import Kernel, WarmSet
+from lockstep.workload import Kernel
+from lockstep.workload.warm import WarmSet
 
 KERNELS = Path(__file__).with_name("kernels.ptx")
 LAUNCHES = 9

@@ -14,7 +14,8 @@ from lockstep.model.core import tile
 from lockstep.sampling import Profiler, TraceProfiler
 from lockstep.sampling.features import PROFILE
 from lockstep.sampling.table import MEMORY
-from lockstep.workload import TILE_WORDS, Workload
+from lockstep.workload import Workload
+from lockstep.workload.bulk_copies import TILE_WORDS
 
 L2 = 1 << 16
 SIZES = {"saxpy": 3000, "transpose_naive": 40, "histogram_global": 2000, "bfs": 200, "lu": 48}

@@ -34,9 +34,9 @@ from lockstep.workload import (
     Code,
     Kernel,
     MemoryCopy,
-    WarmSet,
     Workload,
 )
+from lockstep.workload.warm import WarmSet
 
 _MOST = {
     "registers": MOST_REGISTERS,

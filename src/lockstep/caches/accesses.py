@@ -13,7 +13,8 @@ from lockstep._jit import inline, popcount
 from lockstep.isa.instruction import CachePolicy, OpClass, Space
 from lockstep.model.core import tile
 from lockstep.model.core.coalescer import APERTURE, GLOBAL, LOCAL, resolve
-from lockstep.workload import NOWHERE, TILE_WORDS
+from lockstep.workload import NOWHERE
+from lockstep.workload.bulk_copies import TILE_WORDS
 
 LINE_BYTES, SECTOR_BYTES = 128, 32  # of all streams; a cache's own are made of these
 LINE_SHIFT, SECTOR_SHIFT = 7, 5

@@ -78,7 +78,7 @@ def _points(workload: "Workload") -> str:
     """What live points stand for."""
     from lockstep.report.figures import count, scaled
     from lockstep.sampling import LivePoints
-    from lockstep.workload import WarmSet
+    from lockstep.workload.warm import WarmSet
 
     points = LivePoints.of(workload)
     lines = [c.runs["lines"].sum() for c in workload.commands if isinstance(c, WarmSet)]

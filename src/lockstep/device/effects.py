@@ -12,7 +12,8 @@ import numpy as np
 from lockstep.device.launch import Launch
 from lockstep.execution.launches.services import Services
 from lockstep.execution.memory.device_memory import DeviceMemory
-from lockstep.workload import Cta, Exchange, Keep, Kernel, Source
+from lockstep.workload import Cta, Kernel
+from lockstep.workload.at_issue import Exchange, Keep, Source
 
 PAGE = 4096
 
@@ -104,7 +105,7 @@ def _differing(old: np.ndarray, new: np.ndarray) -> list[int]:
 
 
 class Watched:
-    """A :class:`~lockstep.workload.Source` with something to do at its end."""
+    """A :class:`~lockstep.workload.at_issue.Source` with something to do at its end."""
 
     def __init__(self, source: Source, close: Callable[[], None]):
         self._source, self._close = source, close

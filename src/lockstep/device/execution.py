@@ -11,7 +11,8 @@ from lockstep.execution.programs.profile import Profile
 from lockstep.execution.programs.program import Recording
 from lockstep.execution.state import LOCAL_WINDOW, SHARED_WINDOW
 from lockstep.execution.streams.written import WrittenCtas
-from lockstep.workload import Code, Cta, Exchange, Keep, Kernel
+from lockstep.workload import Code, Cta, Kernel
+from lockstep.workload.at_issue import Exchange, Keep
 
 if TYPE_CHECKING:
     from lockstep.execution.launches.at_issue import AtIssue

@@ -21,7 +21,8 @@ from lockstep.gpus.library import totals
 from lockstep.gpus.spec import GPU
 from lockstep.gpus.system import GpuSystem
 from lockstep.host_calls import HostCommand
-from lockstep.workload import Command, Kernel, MemoryCopy, MemoryPass
+from lockstep.workload import Command, Kernel, MemoryCopy
+from lockstep.workload.warm import MemoryPass
 
 COPIES = 1 << 43  # bytes from device memory to where a profiler keeps copies; a guess
 OTHERS = 1 << 44  # where nobody's data lie

@@ -11,7 +11,8 @@ from lockstep.execution.streams.accesses import reads_and_writes, requests_of
 from lockstep.gpus.library import totals
 from lockstep.gpus.spec import GPU
 from lockstep.model.core import bind
-from lockstep.workload import L2_LINE, LAUNCHED, Cta, Kernel, MemoryCopy, WarmSet
+from lockstep.workload import Cta, Kernel, MemoryCopy
+from lockstep.workload.warm import L2_LINE, LAUNCHED, WarmSet
 
 CAPACITIES = 2  # of an L2: lines that are brought to it, as its sets do not share them evenly
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import TypeGuard
 
 from lockstep.engine.stop import check_parts
-from lockstep.workload import Command, Kernel, Warming
+from lockstep.workload import Command, Kernel
+from lockstep.workload.warm import Warming
 
 
 class GivenCommands:

@@ -19,7 +19,8 @@ from lockstep.isa.instruction import CONSTANT_BANK, CONSTANT_BANKS
 from lockstep.model.core import bind
 from lockstep.model.dispatch.gpc import check_cluster
 from lockstep.plain_bytes import together
-from lockstep.workload import RUN, Cta, Exchange, Kernel
+from lockstep.workload import RUN, Cta, Kernel
+from lockstep.workload.at_issue import Exchange
 
 FETCH_SPACING = 1 << 24  # instruction cache lines between the codes of two kernels
 CONSTANTS = 1 << 60  # where those of the first launch begin: above the addresses of all memory

@@ -42,7 +42,7 @@ from lockstep.model.records import one_space, records
 from lockstep.model.warming import passing, placed, walk
 from lockstep.model.warming import state as walk_state
 from lockstep.outside import OutsideMemory
-from lockstep.workload import L2_RUN, WarmSet
+from lockstep.workload.warm import L2_RUN, WarmSet
 
 SMALL_PAGES = 1.0
 """Seconds of windows after which the state moves to large pages.

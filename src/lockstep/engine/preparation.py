@@ -8,7 +8,8 @@ from lockstep.engine.machine import Machine
 from lockstep.engine.running import Running
 from lockstep.host_calls import Direction, MemoryCopy
 from lockstep.model.core import bind
-from lockstep.workload import Command, Kernel, MemoryPass, Warming, WarmSet
+from lockstep.workload import Command, Kernel
+from lockstep.workload.warm import MemoryPass, Warming, WarmSet
 
 Preparation = MemoryPass | WarmSet | Warming
 """What is no part of a program."""

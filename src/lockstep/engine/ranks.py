@@ -23,7 +23,8 @@ from lockstep.engine.transport import RankLost, Transport, in_memory
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.gpus.spec import GPU
 from lockstep.host_calls import MemoryCopy
-from lockstep.workload import Command, Cta, Kernel, Warming
+from lockstep.workload import Command, Cta, Kernel
+from lockstep.workload.warm import Warming
 
 Item = TypeVar("Item")
 WAIT = 0.1  # seconds between two looks at Ctrl-C

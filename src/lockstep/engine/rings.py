@@ -6,7 +6,8 @@ import numpy as np
 
 from lockstep.errors import EndOfKernel
 from lockstep.gpus.spec import GPU
-from lockstep.workload import ADDRESS, RUN, STEP_RUNS, WARP, Cta, Kernel, Source
+from lockstep.workload import ADDRESS, RUN, WARP, Cta, Kernel
+from lockstep.workload.at_issue import STEP_RUNS, Source
 
 
 def ring_length(gpu: GPU) -> int:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from lockstep.engine.record import Ended, LeftOut
-from lockstep.workload import Cta, Kernel, Source
+from lockstep.workload import Cta, Kernel
+from lockstep.workload.at_issue import Source
 
 
 @dataclass

@@ -21,7 +21,8 @@ from lockstep.gpus.spec import GPU
 from lockstep.outside import OutsideMemory
 from lockstep.plain_bytes import together
 from lockstep.policies import describe
-from lockstep.workload import Command, Kernel, Warming, Workload
+from lockstep.workload import Command, Kernel, Workload
+from lockstep.workload.warm import Warming
 
 
 class Session:

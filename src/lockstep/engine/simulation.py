@@ -24,7 +24,8 @@ from lockstep.gpus.spec import GPU
 from lockstep.host_calls import MemoryCopy
 from lockstep.model.clock import NEVER
 from lockstep.model.control import STORED
-from lockstep.workload import Command, Kernel, WarmSet
+from lockstep.workload import Command, Kernel
+from lockstep.workload.warm import WarmSet
 
 _FROZEN = ("now", "copies", "_next")
 """What a checkpoint holds as it is."""
@@ -57,10 +58,7 @@ class Simulation:
         self._runs: list[tuple[int, int, int]] = []  # commands, finished kernels, cycle at its end
 
     def run(
-        self,
-        commands: list[Command],
-        frozen: dict | None = None,
-        keep: Keep | None = None,
+        self, commands: list[Command], frozen: dict | None = None, keep: Keep | None = None
     ) -> None:
         """Run until all commands are done, a limit is reached, or nothing can move.
 

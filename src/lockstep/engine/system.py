@@ -20,7 +20,8 @@ from lockstep.errors import LockstepError
 from lockstep.gpus.system import GpuSystem
 from lockstep.host_calls import SetDevice
 from lockstep.model.clock import NEVER
-from lockstep.workload import Command, Kernel, Warming
+from lockstep.workload import Command, Kernel
+from lockstep.workload.warm import Warming
 
 
 class SystemSession:

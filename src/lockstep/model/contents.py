@@ -7,7 +7,7 @@ from lockstep.model.cache.l2_lines import locate
 from lockstep.model.cache.prefetch import state as prefetching
 from lockstep.model.memory import QUEUE, UNKNOWN
 from lockstep.model.modules import pages
-from lockstep.workload import L2_LINE, L2_SECTOR
+from lockstep.workload.warm import L2_LINE, L2_SECTOR
 
 COPY_CAPACITIES = 8  # of a longer host copy only so much, times the L2, passes line by line
 
@@ -52,8 +52,8 @@ def pass_through(memory, address, size, written):
 def hold(memory, first, lines, sectors, dirty):
     """Lines were used, the least recently used in front, and are here with what was here of them.
 
-    As :data:`~lockstep.workload.L2_RUN`, a column each. What was read of them came in whole bursts
-    of this memory.
+    As :data:`~lockstep.workload.warm.L2_RUN`, a column each. What was read of them came in whole
+    bursts of this memory.
     """
     spec = memory.l2.spec[0]
     line_bytes = spec.line_bytes.value

@@ -8,7 +8,7 @@ from lockstep.device.arguments import pack
 from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.programs.program import Recording
 from lockstep.isa.instruction import OpClass
-from lockstep.workload import OBJECT_SHIFT, TILE_BARRIER, TILE_MASK, TILE_WORDS
+from lockstep.workload.bulk_copies import OBJECT_SHIFT, TILE_BARRIER, TILE_MASK, TILE_WORDS
 from ptx_twin import tensor as twin
 
 HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"

@@ -9,7 +9,7 @@ from lockstep.execution.ptx.steps import steps_of
 from lockstep.execution.ptx.translate import Translation
 from lockstep.isa.ptx.parser import parse
 from lockstep.kernels import load, names
-from lockstep.workload import STEP_RUNS
+from lockstep.workload.at_issue import STEP_RUNS
 
 HEAD = ".version 7.0\n.target sm_70\n.address_size 64\n"
 

@@ -5,7 +5,7 @@ import pytest
 
 from lockstep.execution.state import MOST_LANES
 from lockstep.execution.streams.journal import ENDED, Collector, is_full, journal
-from lockstep.workload import STEP_RUNS
+from lockstep.workload.at_issue import STEP_RUNS
 
 WARPS, CTAS = 3, 7
 

@@ -8,19 +8,8 @@ import pytest
 from hypothesis import strategies as st
 
 from lockstep.isa.instruction import blank
-from lockstep.workload import (
-    ADDRESS,
-    L2_RUN,
-    LAUNCHED,
-    RUN,
-    WARP,
-    Code,
-    Cta,
-    Kernel,
-    MemoryCopy,
-    WarmSet,
-    Workload,
-)
+from lockstep.workload import ADDRESS, RUN, WARP, Code, Cta, Kernel, MemoryCopy, Workload
+from lockstep.workload.warm import L2_RUN, LAUNCHED, WarmSet
 
 SHARED = Path(__file__).parents[4] / "shared"
 INT64 = st.integers(-(1 << 63), (1 << 63) - 1)

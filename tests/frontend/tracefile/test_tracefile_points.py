@@ -9,7 +9,7 @@ from lockstep.errors import InputError, WorkloadError
 from lockstep.frontend import accelsim, tracefile
 from lockstep.frontend.tracefile import container, index, points
 from lockstep.frontend.tracefile.columns import Malformed, pack_tables
-from lockstep.workload import L2_RUN, LAUNCHED, WarmSet
+from lockstep.workload.warm import L2_RUN, LAUNCHED, WarmSet
 
 LAUNCHES = np.array([(0, 7), (5, 1), (0, 1 << 40)], LAUNCHED)
 RUNS = [[(1 << 40, 3, 0b1111, 0), (7, 1, 0b0110, 0b0100)], []]

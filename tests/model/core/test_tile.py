@@ -7,7 +7,7 @@ import pytest
 
 from lockstep._jit import jit
 from lockstep.model.core import tile
-from lockstep.workload import TILE_AXES, TILE_WORDS
+from lockstep.workload.bulk_copies import TILE_AXES, TILE_WORDS
 from ptx_twin.tensor import rows_of
 
 NOTHING = [0, 0, 0, 1, 0, 0]

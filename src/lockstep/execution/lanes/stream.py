@@ -12,7 +12,7 @@ from llvmlite import ir
 from lockstep.execution.lanes.builder import POINTER, WORD, LaneBuilder
 from lockstep.execution.lanes.types import Value
 from lockstep.execution.programs.program import Item
-from lockstep.workload import TILE_WORDS
+from lockstep.workload.bulk_copies import TILE_WORDS
 
 HEADER_WORDS = 2
 

@@ -9,7 +9,7 @@ from lockstep.execution.lanes.tensor_tile import TensorTile, walks_of
 from lockstep.execution.lanes.tensor_walk import Axis, TensorWalk
 from lockstep.execution.lanes.types import I64, Value
 from lockstep.execution.memory.tensor_maps import IM2COL
-from lockstep.workload import TILE_AXES, TILE_BARRIER
+from lockstep.workload.bulk_copies import TILE_AXES, TILE_BARRIER
 
 _NO_AXIS = (0, 0, 0, 1, 0, 0)  # one position
 _FARTHEST = (1 << 31) - 1  # image number that im2col never comes to

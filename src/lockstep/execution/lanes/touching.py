@@ -15,7 +15,7 @@ from lockstep.execution.lanes.memory import in_step
 from lockstep.execution.lanes.types import I64, PRED, Value
 from lockstep.execution.memory.touched import CONSTANTS, LINE_SHIFT, SECTOR_SHIFT, SECTORS, TOUCHED
 from lockstep.isa.instruction import OpClass, Space
-from lockstep.workload import L2_LINE, L2_SECTOR
+from lockstep.workload.warm import L2_LINE, L2_SECTOR
 
 WORD_BYTES = 4  # parts of a line that are told apart, where accesses are not narrower
 _ALL = (1 << SECTORS) - 1

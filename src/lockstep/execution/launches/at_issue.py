@@ -17,7 +17,9 @@ from lockstep.execution.programs.profile import Profile
 from lockstep.execution.scheduling.machine import Stop
 from lockstep.execution.streams.journal import Collector, journal
 from lockstep.execution.streams.stream import StreamExpansion, tables
-from lockstep.workload import OBJECTS, WARP, Cta, Exchange
+from lockstep.workload import WARP, Cta
+from lockstep.workload.at_issue import Exchange
+from lockstep.workload.bulk_copies import OBJECTS
 
 STREAM_WORDS = 1 << 16
 _FROM_C = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32)
@@ -29,7 +31,7 @@ def _compiled(function, kind):
 
 
 class AtIssue:
-    """The :class:`~lockstep.workload.Source` of one launch.
+    """The :class:`~lockstep.workload.at_issue.Source` of one launch.
 
     ``kilohertz``: the core clock. ``fail`` is told why the launch ended early, once. ``keep``, if
     there is one, gets the streams of each CTA some time after it has ended.

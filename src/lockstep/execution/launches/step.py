@@ -1,4 +1,6 @@
-"""Execution block by block, as the timing model asks: see :class:`lockstep.workload.Source`.
+"""Execution block by block, as the timing model asks.
+
+See :class:`lockstep.workload.at_issue.Source`.
 
 Between the model's question where a warp goes on and its order to execute that block, the block's
 lanes are in no group: they are the warp's *next* ones.
@@ -24,7 +26,7 @@ from lockstep.execution.scheduling.schedule import TURN, give_way, is_free, reso
 from lockstep.execution.scheduling.start import start_cta
 from lockstep.execution.streams.journal import ENDED, Journal, is_full, keeps, note_block, note_run
 from lockstep.execution.streams.stream import StreamExpansion, expand_entry
-from lockstep.workload import Answer, Ask
+from lockstep.workload.at_issue import Answer, Ask
 
 NONE = -1
 SERVICE, COLLECT = 0, 1  # what Python is called for: a warp's wish, or a full journal

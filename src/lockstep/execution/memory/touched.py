@@ -9,7 +9,8 @@ import mmap
 import numpy as np
 
 from lockstep.execution.memory.mapping import NORESERVE
-from lockstep.workload import L2_LINE, L2_RUN, L2_SECTOR, MemoryCopy
+from lockstep.workload import MemoryCopy
+from lockstep.workload.warm import L2_LINE, L2_RUN, L2_SECTOR
 
 TOUCHED = np.dtype([("when", "i8"), ("sectors", "i8")])
 """One line: the number of its last access, and its sectors, ``SECTORS`` bits each: those that are

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from lockstep.workload import STEP_RUNS
+from lockstep.workload.at_issue import STEP_RUNS
 
 
 def steps(instructions: Iterable[tuple[bool, bool]]) -> set[int]:

@@ -8,18 +8,8 @@ import numpy as np
 from lockstep.execution.state import Memory
 from lockstep.isa.instruction import OpClass, Space
 from lockstep.plain_bytes import together
-from lockstep.workload import (
-    ADDRESS,
-    NOWHERE,
-    RUN,
-    TILE_AXES,
-    TILE_AXIS,
-    TILE_BARRIER,
-    TILE_HEAD,
-    TILE_WORDS,
-    Cta,
-    Kernel,
-)
+from lockstep.workload import ADDRESS, NOWHERE, RUN, Cta, Kernel
+from lockstep.workload.bulk_copies import TILE_AXES, TILE_AXIS, TILE_BARRIER, TILE_HEAD, TILE_WORDS
 
 GLOBAL, SHARED, LOCAL = (int(memory) for memory in Memory)
 OTHER = len(Memory)

@@ -10,7 +10,8 @@ import numpy as np
 
 from lockstep._jit import Context, as_records, inline, popcount
 from lockstep.execution.state import MOST_LANES
-from lockstep.workload import ADDRESS, RUN, STEP_RUNS, WARP, Cta
+from lockstep.workload import ADDRESS, RUN, WARP, Cta
+from lockstep.workload.at_issue import STEP_RUNS
 
 RUNS, ADDRESSES, WORDS = 1 << 16, 1 << 15, 1 << 18  # room of a journal: 5 MiB
 ENDED = -1  # in place of an instruction: the warp's CTA has ended

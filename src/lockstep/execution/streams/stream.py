@@ -5,16 +5,13 @@ import numpy as np
 from lockstep._jit import Context, as_records, inline, jit, popcount
 from lockstep.execution.programs.program import Program
 from lockstep.execution.state import WAITED
-from lockstep.workload import (
-    ADDRESS,
+from lockstep.workload import ADDRESS, RUN, WARP, Cta
+from lockstep.workload.bulk_copies import (
     OBJECT_SHIFT,
     OBJECTS,
-    RUN,
     TILE_BARRIER,
     TILE_MASK,
     TILE_WORDS,
-    WARP,
-    Cta,
     object_number,
 )
 

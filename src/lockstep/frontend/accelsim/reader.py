@@ -10,7 +10,8 @@ from lockstep.frontend.accelsim import raw, traceg, tracez
 from lockstep.frontend.accelsim.header import Header
 from lockstep.frontend.accelsim.kernelslist import ListedLaunch, read_list
 from lockstep.frontend.accelsim.statics import Statics
-from lockstep.workload import Code, Cta, Kernel, MemoryCopy, WarmSet, Workload
+from lockstep.workload import Code, Cta, Kernel, MemoryCopy, Workload
+from lockstep.workload.warm import WarmSet
 
 Reader = Callable[[Path, Header, Statics], Iterator[Cta]]
 LISTS = ("kernelslist.g", "kernelslist")  # the second one lists the tracer's raw files

@@ -18,14 +18,13 @@ from lockstep.frontend.accelsim.operands import operand_words, vector_registers
 from lockstep.frontend.accelsim.statics import BULK_OPCODES
 from lockstep.isa.instruction import OpClass
 from lockstep.isa.sass import traced_immediate
-from lockstep.workload import (
+from lockstep.workload import Cta, Kernel
+from lockstep.workload.bulk_copies import (
     OBJECT_SHIFT,
     TILE_AXIS,
     TILE_BARRIER,
     TILE_HEAD,
     TILE_WORDS,
-    Cta,
-    Kernel,
 )
 
 _64_BITS = (1 << 64) - 1

@@ -24,7 +24,8 @@ from lockstep.frontend.tracefile.columns import (
     unpack_tables,
 )
 from lockstep.isa.instruction import NO_CONSTANT, WARP_SIZE, WARP_SIZES, thread_count_problem
-from lockstep.workload import Code, Kernel, MemoryCopy, WarmSet, Workload
+from lockstep.workload import Code, Kernel, MemoryCopy, Workload
+from lockstep.workload.warm import WarmSet
 
 LONGEST_GPU = (1 << 16) - 1  # bytes of its name
 SCALARS = ("id", "registers", "shared_bytes", "stream", "architecture", "shared_base", "local_base")

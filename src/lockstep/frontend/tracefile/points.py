@@ -11,7 +11,8 @@ from lockstep.frontend.tracefile.columns import (
     pack_tables,
     unpack_tables,
 )
-from lockstep.workload import L2_LINE, L2_RUN, L2_SECTOR, LAUNCHED, Kernel, WarmSet, Workload
+from lockstep.workload import Kernel, Workload
+from lockstep.workload.warm import L2_LINE, L2_RUN, L2_SECTOR, LAUNCHED, WarmSet
 
 TABLES = np.array([2, 4, 2, 1])
 """Columns of each table: warm sets (runs, launches before), runs, launches, documents (bytes)."""

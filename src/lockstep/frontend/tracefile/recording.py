@@ -12,7 +12,9 @@ from lockstep.files import replacing, unwritable
 from lockstep.frontend.tracefile import index
 from lockstep.frontend.tracefile.build import ChunkBuilder
 from lockstep.frontend.tracefile.writer import flush, write_with
-from lockstep.workload import ADDRESS, RUN, WARP, Cta, Keep, Kernel, MemoryCopy, WarmSet, Workload
+from lockstep.workload import ADDRESS, RUN, WARP, Cta, Kernel, MemoryCopy, Workload
+from lockstep.workload.at_issue import Keep
+from lockstep.workload.warm import WarmSet
 
 Place = tuple[int, index.StoredChunk]
 """Where a chunk lies in the temporary file, and the chunk."""

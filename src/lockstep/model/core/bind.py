@@ -41,7 +41,7 @@ from lockstep.model.core.state import (
     UNIT_BITS,
     WRITE_BITS,
 )
-from lockstep.workload import Kernel
+from lockstep.workload.kernel import Kernel
 
 PIPELINED = (
     OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION, OpClass.ASYNC_COPY,

@@ -20,7 +20,9 @@ from lockstep.model.modules import state as modules
 from lockstep.model.modules.pages import Owners
 from lockstep.model.modules.state import Gate
 from lockstep.model.records import copy_fields, full, records, zeros
-from lockstep.workload import ADDRESS, OBJECTS, RUN, STEP, STEP_RUNS, WARP
+from lockstep.workload.at_issue import STEP, STEP_RUNS
+from lockstep.workload.bulk_copies import OBJECTS
+from lockstep.workload.streams import ADDRESS, RUN, WARP
 
 CODE = 256  # records of the arena of code; it grows
 FILL_CYCLES = 4  # of an L2 access, these come after the reply: write-back and wake-up

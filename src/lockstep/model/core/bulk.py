@@ -15,7 +15,7 @@ from lockstep.model.core.done import instruction_of, note
 from lockstep.model.core.release_state import POLICIES
 from lockstep.model.core.state import DONE_ACCESS, SUBCYCLES
 from lockstep.model.link import KIND_READ, KIND_WRITE
-from lockstep.workload import TILE_WORDS
+from lockstep.workload.bulk_copies import TILE_WORDS
 
 BULK_COPY = int(OpClass.BULK_COPY)
 BULK_STORE = int(OpClass.BULK_STORE)

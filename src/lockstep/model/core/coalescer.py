@@ -11,7 +11,7 @@ from lockstep._jit import inline, popcount
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import OpClass, Space
 from lockstep.model.cache.l1_banks import tag_bank
-from lockstep.workload import NOWHERE
+from lockstep.workload.streams import NOWHERE
 
 LOCAL_REGION = 1 << 56  # physical addresses of local memory, apart from all others
 LOCAL_PER_SM = 34  # log2 of the bytes that each SM has there

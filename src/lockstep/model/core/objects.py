@@ -8,7 +8,7 @@ not waited for. ``workload.OBJECTS`` says which addresses share a count.
 from lockstep._jit import inline
 from lockstep.isa.instruction import NAMED_BARRIERS
 from lockstep.model.core.barrier import leave, wait_at, wake_warp
-from lockstep.workload import OBJECT_SHIFT, OBJECTS, object_number
+from lockstep.workload.bulk_copies import OBJECT_SHIFT, OBJECTS, object_number
 
 AT_OBJECT = NAMED_BARRIERS  # in place of the number of a barrier: a warp waits at an object
 

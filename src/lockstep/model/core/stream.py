@@ -10,7 +10,7 @@ accepts its access.
 from lockstep._jit import call_native, force_inline, inline, popcount
 from lockstep.model.core.barrier import come, will_come
 from lockstep.model.core.fetch import empty_buffer
-from lockstep.workload import STEP_RUNS, Answer, Ask
+from lockstep.workload.at_issue import STEP_RUNS, Answer, Ask
 
 START = int(Ask.START)
 LOOK = int(Ask.LOOK)

@@ -1,7 +1,7 @@
 """The rows of memory that a bulk copy goes through, as ``workload.TILE_WORDS`` describes them."""
 
 from lockstep._jit import inline
-from lockstep.workload import TILE_AXES, TILE_AXIS, TILE_BARRIER, TILE_HEAD, TILE_WORDS
+from lockstep.workload.bulk_copies import TILE_AXES, TILE_AXIS, TILE_BARRIER, TILE_HEAD, TILE_WORDS
 
 BASE, BYTES, ROWS, REPEATS, REPEAT_STRIDE = range(TILE_HEAD)
 FIRST, LOW, HIGH, STEP, LAST, STRIDE = range(TILE_AXIS)

@@ -23,7 +23,7 @@ from lockstep.model.core.memory_pipeline import TEXTURE, request_of
 from lockstep.model.cu.coherent_l1 import BYPASS, present
 from lockstep.model.cu.request_join import mate
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_REDUCTION, KIND_WRITE
-from lockstep.workload import NOWHERE
+from lockstep.workload.streams import NOWHERE
 
 
 @inline

@@ -8,7 +8,7 @@ from lockstep.errors import WorkloadError
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import MOST_CLUSTER_CTAS
 from lockstep.model.core.bind import occupancy
-from lockstep.workload import Kernel
+from lockstep.workload.kernel import Kernel
 
 
 def first_sms(gpu: GPU) -> list[int]:

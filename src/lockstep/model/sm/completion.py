@@ -13,7 +13,7 @@ from lockstep.model.core.state import DONE_ACCESS, DONE_ACKNOWLEDGED, LONG
 from lockstep.model.core.warp import access_ends, leave_group, let_go_at
 from lockstep.model.sm import write_ports
 from lockstep.model.sm.dependence import lower_barrier, set_result
-from lockstep.workload import TILE_BARRIER
+from lockstep.workload.bulk_copies import TILE_BARRIER
 
 TILE_COPY = int(OpClass.TILE_COPY)
 

@@ -18,7 +18,7 @@ from lockstep.model.core.coalescer import lane_address, resolve
 from lockstep.model.core.release_state import POLICIES
 from lockstep.model.modules import pages
 from lockstep.model.records import words
-from lockstep.workload import NOWHERE
+from lockstep.workload.streams import NOWHERE
 
 SHARED = int(Space.SHARED)
 LOCAL = int(Space.LOCAL)

@@ -11,7 +11,7 @@ from lockstep.model.core.releases import orders
 from lockstep.model.core.state import SUBCYCLES
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_WRITE
 from lockstep.model.warming import l2
-from lockstep.workload import TILE_WORDS
+from lockstep.workload.bulk_copies import TILE_WORDS
 
 CACHE_CONTROL = int(OpClass.CACHE_CONTROL)
 INVALIDATE = int(CachePolicy.INVALIDATE)

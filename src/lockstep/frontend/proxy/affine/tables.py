@@ -7,7 +7,7 @@ import numpy as np
 
 from lockstep.frontend.tracefile.columns import Malformed, check_range
 from lockstep.isa.instruction import CachePolicy, OpClass, Space
-from lockstep.workload import TILE_WORDS
+from lockstep.workload.bulk_copies import TILE_WORDS
 
 NOTHING = -1  # pattern of what has no address; function of what is in no allocation
 MOST_FACTOR = 1 << 44  # of a function, in bytes a step: more than any GPU has memory
