@@ -13,6 +13,7 @@ from lockstep.isa.instruction import (
     LONGEST_SLEEP,
     MAX_DESTINATIONS,
     MAX_SOURCES,
+    NO_BARRIER,
     NO_CONSTANT,
     NO_CONTROL,
     ORDERING,
@@ -183,11 +184,7 @@ def issue_records(
     _set_reads(records, code, operands)
     if operands.style == "ports" and operands.result_queue:
         _set_writes(records, code, operands.banks)
-    for name in ("stall", "yields", "wait_mask"):
-        records[name] = code[name] if control else 0
-    for name in ("write_barrier", "read_barrier"):
-        records[name] = code[name] if control else 7
-    records["reuse"] = np.where(code["reuse"] < 0, -1, code["reuse"] & KEPT) if control else -1
+    _set_control(records, code, control)
     records["arrivals"] = -(-code["threads"] // gpu.sm.warp_size)
     fences = op == OpClass.FENCE
     records["immediate"][fences] = gpu.sm.fence_round_trip
@@ -205,6 +202,15 @@ def issue_records(
     records["immediate"][sleeps] = _sleep_cycles(code["immediate"][sleeps], gpu)
     records["immediate"][sleeps & (code["width"] > 0)] = round(gpu.clock_mhz * 1000)
     return records
+
+
+def _set_control(records: np.ndarray, code: np.ndarray, control: bool) -> None:
+    """What the compiler's bits ask for; where they do not count, nothing."""
+    for name in ("stall", "yields", "wait_mask"):
+        records[name] = code[name] if control else 0
+    for name in ("write_barrier", "read_barrier"):
+        records[name] = code[name] if control else NO_BARRIER
+    records["reuse"] = np.where(code["reuse"] < 0, -1, code["reuse"] & KEPT) if control else -1
 
 
 def _set_group_products(records: np.ndarray, products: np.ndarray) -> None:

@@ -1,6 +1,7 @@
 """From a GPU specification to the initial state of all SMs."""
 
 import itertools
+from typing import Any
 
 from lockstep._jit import Records
 from lockstep.gpus.spec import GPU
@@ -136,9 +137,7 @@ def build(
     spec = sm_spec(gpu, policy, attributing > 0)
     s = spec[0]
     n, b = gpu.sm.count, gpu.sm.subcores
-    instances = sum(unit.count for unit in gpu.sm.units)
     slots = gpu.launch.concurrent_kernels
-    f, k, cus = gpu.sm.front_end, gpu.constant, n if gpu.core == "cu" else 0
     of_l1 = "l1_replacement" in user, "l1_prefetcher" in user
     sm = Sm(
         spec=spec,
@@ -148,44 +147,20 @@ def build(
         looks=records((n, gpu.sm.warps), state.LOOK),
         order=zeros((n, b, gpu.sm.warps)),
         ready=zeros((n, gpu.sm.warps, REGISTER_COUNT)),
-        fetches=zeros((cus, b)),
-        lines=line_misses.build(cus, gpu.cu.mshr_entries, gpu.l1),
-        waits=records((cus, gpu.sm.warps), state.WAITS),
-        cus=records(cus, state.CU_STATE),
+        **_compute_units(gpu),
         ctas=records((n, gpu.sm.ctas), state.CTA_STATE),
         barriers=records((n, gpu.sm.ctas, NAMED_BARRIERS), state.BARRIER),
         objects=zeros((n, gpu.sm.ctas, OBJECTS)),
-        units=zeros((n, b + 1, instances)),
-        unit_table=unit_table(gpu),
-        register_ports=zeros((n, b, s.banks + s.collectors)),
-        write_ports=records((n, b, s.banks), state.WRITE_PORT),
-        results=records((n, b, state.RESULTS), state.RESULT),
-        reuse=full((n, b, 4), -1),
-        l0i=line_cache.build(n * b, f.l0_bytes, f.l0_ways, f.line_bytes),
-        l1i=line_cache.build(n, f.l1_bytes, f.l1_ways, f.line_bytes),
-        constants=line_cache.build(n, k.bytes, k.ways, k.line_bytes),
-        operand_constants=line_cache.build(n * b, k.operand_bytes, k.operand_ways, k.line_bytes),
+        **_units(gpu, s),
+        **_line_caches(gpu),
         parameters=zeros((n, slots)),
         streams=zeros((n, b, max(1, s.stream_buffer))),
-        accesses=records((n, s.accesses), state.ACCESS),
-        queues=zeros((n, b, s.queue)),
-        bulk_places=zeros((n, s.accesses, max(tile.STATE_WORDS, s.warp_size))),
-        transactions=records((n, s.lines + 1), state.TRANSACTION),
-        scratch=zeros((n, s.shared_banks * (1 + s.pass_lanes))),
-        done=records((n, 2 * s.accesses + 2 * gpu.sm.warps + 64), state.DONE),
-        n_done=zeros(n),
+        **_memory_pipelines(gpu, s),
         left=zeros((n, slots)),
         candidates=records(n * b * gpu.sm.warps, state.CANDIDATE),
         kernels=records(slots, state.KERNEL),
         code=records(CODE, state.ISSUE),
-        warp_streams=records(1 << 10, WARP),
-        runs=records(1 << 12, RUN),
-        addresses=records(1 << 12, ADDRESS),
-        pool=zeros(1 << 12),
-        step=records(1, STEP),
-        step_runs=records(STEP_RUNS, RUN),
-        step_addresses=records(1, ADDRESS),
-        step_pool=zeros(gpu.sm.warp_size),
+        **_streams(gpu.sm.warp_size),
         coherent=coherent_l1.build(gpu, most_waiters(gpu)),
         vmu=vmu_state.build(gpu),
         l1=l1_state(gpu, l1.Choices(policies.l1_victim, policies.l1_prefetcher, *of_l1)),
@@ -200,10 +175,74 @@ def build(
         witness=witness.build(n),
     )
     _empty(sm)
-    if cus:
-        sm.cus["leader"] = leaders(gpu)
-        sm.cus["no_credit"] = -1
     return sm
+
+
+def _compute_units(gpu: GPU) -> dict[str, Any]:
+    """What SMs have only if they are compute units."""
+    cus = gpu.sm.count if gpu.core == "cu" else 0
+    made = records(cus, state.CU_STATE)
+    if cus:
+        made["leader"], made["no_credit"] = leaders(gpu), -1
+    return {
+        "fetches": zeros((cus, gpu.sm.subcores)),
+        "lines": line_misses.build(cus, gpu.cu.mshr_entries, gpu.l1),
+        "waits": records((cus, gpu.sm.warps), state.WAITS),
+        "cus": made,
+    }
+
+
+def _units(gpu: GPU, s: Any) -> dict[str, Any]:
+    """Units that execute, and ports of the registers; ``s``: the record of :func:`sm_spec`."""
+    n, b = gpu.sm.count, gpu.sm.subcores
+    return {
+        "units": zeros((n, b + 1, sum(unit.count for unit in gpu.sm.units))),
+        "unit_table": unit_table(gpu),
+        "register_ports": zeros((n, b, s.banks + s.collectors)),
+        "write_ports": records((n, b, s.banks), state.WRITE_PORT),
+        "results": records((n, b, state.RESULTS), state.RESULT),
+        "reuse": full((n, b, 4), -1),
+    }
+
+
+def _line_caches(gpu: GPU) -> dict[str, Any]:
+    """Empty caches of instructions and constants, of SMs and of sub-cores."""
+    sms, parts = gpu.sm.count, gpu.sm.count * gpu.sm.subcores
+    f, k = gpu.sm.front_end, gpu.constant
+    return {
+        "l0i": line_cache.build(parts, f.l0_bytes, f.l0_ways, f.line_bytes),
+        "l1i": line_cache.build(sms, f.l1_bytes, f.l1_ways, f.line_bytes),
+        "constants": line_cache.build(sms, k.bytes, k.ways, k.line_bytes),
+        "operand_constants": line_cache.build(parts, k.operand_bytes, k.operand_ways, k.line_bytes),
+    }
+
+
+def _memory_pipelines(gpu: GPU, s: Any) -> dict[str, Any]:
+    """No accesses under way; ``s`` as of :func:`_units`."""
+    n, b = gpu.sm.count, gpu.sm.subcores
+    return {
+        "accesses": records((n, s.accesses), state.ACCESS),
+        "queues": zeros((n, b, s.queue)),
+        "bulk_places": zeros((n, s.accesses, max(tile.STATE_WORDS, s.warp_size))),
+        "transactions": records((n, s.lines + 1), state.TRANSACTION),
+        "scratch": zeros((n, s.shared_banks * (1 + s.pass_lanes))),
+        "done": records((n, 2 * s.accesses + 2 * gpu.sm.warps + 64), state.DONE),
+        "n_done": zeros(n),
+    }
+
+
+def _streams(warp_size: int) -> dict[str, Any]:
+    """Arenas for the streams of CTAs, which grow, and the exchange with what executes at issue."""
+    return {
+        "warp_streams": records(1 << 10, WARP),
+        "runs": records(1 << 12, RUN),
+        "addresses": records(1 << 12, ADDRESS),
+        "pool": zeros(1 << 12),
+        "step": records(1, STEP),
+        "step_runs": records(STEP_RUNS, RUN),
+        "step_addresses": records(1, ADDRESS),
+        "step_pool": zeros(warp_size),
+    }
 
 
 def leaders(gpu: GPU) -> list[int]:
