@@ -1,6 +1,5 @@
 """``lockstep caches``: a program, a trace or a proxy in; the miss rates of many caches out."""
 
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -10,7 +9,7 @@ import click
 from lockstep.cli.application import ExecutableCommand
 from lockstep.cli.console import console_of
 from lockstep.cli.known import GPU_NAME
-from lockstep.cli.options import MEMORY, QUIET, SET
+from lockstep.cli.options import MEMORY, QUIET, SET, together
 from lockstep.cli.parameters import FILE, MemorySize, NumberList, check_table, check_writable
 from lockstep.cli.policies import POLICY
 from lockstep.cli.programs import program_options
@@ -33,7 +32,7 @@ DECIDE = ("l1_replacement", "l2_replacement", "l1_prefetcher", "l2_prefetcher")
 
 _SIZES = ("sizes", "ways", "lines")  # what is given of either level
 _REPLACEMENT = click.Choice(["lru", "fifo", "nru", "random"])
-_CACHES = (
+cache_options = together(
     click.option("--l1", "l1_sizes", type=NumberList(MemorySize()), metavar="SIZES",
                  help="Sizes of the L1: 16K, or 8K:128K (doubling), or 16K,24K."),
     click.option("--ways", "l1_ways", type=NumberList(), metavar="N", help="Its ways: 4, 1:16."),
@@ -67,17 +66,11 @@ _CACHES = (
     click.option("--dram-gap", type=click.FloatRange(min=0), default=0.0, metavar="CYCLES",
                  help="Core cycles from a request to the next; with --dram-outstanding 0."),
 )  # fmt: skip
-
-
-def cache_options(command: Any) -> Any:
-    """The options that say which caches are looked at."""
-    for option in reversed(_CACHES):
-        command = option(command)
-    return command
+"""Which caches are looked at."""
 
 
 @click.command(cls=ExecutableCommand)
-@partial(program_options, required=True)
+@program_options
 @click.option(
     "--gpu", type=GPU_NAME, metavar="NAME", help="The GPU; default: QV100, or by a program's code."
 )

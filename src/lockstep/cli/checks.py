@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lockstep.cli.options import together
 from lockstep.cli.parameters import POSITIVE, CheckedText
 
 if TYPE_CHECKING:
@@ -20,24 +21,23 @@ def _check_names(text: str) -> None:
     checks_of(text)
 
 
-def check_options(command):
-    """Add ``--check`` and ``--check-limit`` to a command."""
-    limit = click.option(
+check_options = together(
+    click.option(
+        "--check",
+        type=CheckedText("names", _check_names),
+        multiple=True,
+        metavar="NAMES",
+        help="Look for races, memory, init (with commas) or all; exit code 3: found.",
+    ),
+    click.option(
         "--check-limit",
         type=POSITIVE,
         default=MOST_LINES,
         show_default=True,
         metavar="N",
         help="Findings of --check that are printed.",
-    )
-    check = click.option(
-        "--check",
-        type=CheckedText("names", _check_names),
-        multiple=True,
-        metavar="NAMES",
-        help="Look for races, memory, init (with commas) or all; exit code 3: found.",
-    )
-    return check(limit(command))
+    ),
+)
 
 
 def tell(device: "Device", limit: int) -> int:

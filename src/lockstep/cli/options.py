@@ -7,6 +7,18 @@ import click
 from lockstep.cli.parameters import FILE, OUTPUT, POSITIVE, Every, MemorySize
 from lockstep.cli.timing import TimingChoice
 
+
+def together(*options: Callable) -> Callable[[Callable], Callable]:
+    """What adds some options to a command, in this order."""
+
+    def add(command: Callable) -> Callable:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
 SET = click.option(
     "--set", "overrides", multiple=True, metavar="K=V", help="Change a GPU parameter."
 )
@@ -36,7 +48,7 @@ TIMELINE = click.option(
 REPORT = click.option(
     "--report", type=OUTPUT, help="Write one page of HTML that opens anywhere, without a network."
 )
-_SOURCE = (
+source_options = together(
     click.option(
         "--source", is_flag=True, help="Tell which source lines or instructions cost most."
     ),
@@ -47,8 +59,9 @@ _SOURCE = (
         help="Write what each instruction did: .csv or .parquet.",
     ),
 )
+"""What each instruction did: on the terminal, and as a table."""
 ADVICE = click.option("--advice", is_flag=True, help="Tell why it is slow, where, and what to do.")
-_ADVICE = (
+advice_options = together(
     ADVICE,
     click.option(
         "--what-if",
@@ -62,6 +75,7 @@ _ADVICE = (
         help="Of --what-if: these limits, with commas between them, or all; implies --what-if.",
     ),
 )
+"""Why it is slow, and what it would gain: :func:`.advice.taken` takes what they say."""
 INTERVAL = click.option("--interval", type=POSITIVE, metavar="CYCLES", help="Sample a time series.")
 SUMMARY = click.option(
     "--summary",
@@ -72,7 +86,7 @@ SUMMARY = click.option(
     help="With tables, or only the first lines.",
 )
 QUIET = click.option("--quiet", "-q", is_flag=True, help="Print no summary and no progress.")
-_CHECKPOINTS = (
+checkpoint_options = together(
     click.option(
         "--checkpoint",
         "checkpoint_seconds",
@@ -86,24 +100,4 @@ _CHECKPOINTS = (
     ),
     click.option("--resume", type=FILE, metavar="DIR", help="Go on from the checkpoint in DIR."),
 )
-
-
-def source_options(command: Callable) -> Callable:
-    """What each instruction did: on the terminal, and as a table."""
-    for option in reversed(_SOURCE):
-        command = option(command)
-    return command
-
-
-def advice_options(command: Callable) -> Callable:
-    """Why it is slow, and what it would gain: :func:`.advice.taken` takes what they say."""
-    for option in reversed(_ADVICE):
-        command = option(command)
-    return command
-
-
-def checkpoint_options(command: Callable) -> Callable:
-    """Where checkpoints are written, how often, and from which one a run goes on."""
-    for option in reversed(_CHECKPOINTS):
-        command = option(command)
-    return command
+"""Where checkpoints are written, how often, and from which one a run goes on."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lockstep.cli.known import PROGRAM_NAME
+from lockstep.cli.options import together
 from lockstep.cli.parameters import Dimensions, Size
 from lockstep.errors import LockstepError
 
@@ -41,10 +42,9 @@ def program_options(command: Callable, required: bool = True) -> Callable:
 
     ``required``: whether there must be one.
     """
-    for option in reversed(_OPTIONS):
-        command = option(command)
     metavar = "PROGRAM" if required else "[PROGRAM]"
-    return click.argument("name", type=PROGRAM_NAME, metavar=metavar, required=required)(command)
+    name = click.argument("name", type=PROGRAM_NAME, metavar=metavar, required=required)
+    return together(name, *_OPTIONS)(command)
 
 
 class GivenProgram:

@@ -1,6 +1,5 @@
 """``lockstep proxy``: the memory behaviour of a program without the program."""
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,7 +33,7 @@ command.add_command(check, "check")
 
 
 @command.command(cls=ExecutableCommand)
-@partial(program_options, required=True)
+@program_options
 @click.option(
     "--gpu", type=GPU_NAME, metavar="NAME", help="The GPU; default: QV100, or by a program's code."
 )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lockstep.cli.options import together
 from lockstep.cli.parameters import POSITIVE
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 # Advice first: it asks for the source view.
 _OF_ONE = ("out", "source_table", "advice", "source", "checkpoint", "resume")
-_OPTIONS = (
+system_options = together(
     click.option(
         "--system", metavar="NAME", help="Of a CUDA program: several GPUs, as DGX_H100 or a file."
     ),
@@ -24,13 +25,6 @@ _OPTIONS = (
         help="Only N GPUs of --system; without it, N of --gpu behind a PCIe switch.",
     ),
 )
-
-
-def system_options(command: Callable) -> Callable:
-    """Add ``--system`` and ``--gpus`` to a command."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
 
 
 def system_of(
