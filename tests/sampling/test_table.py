@@ -24,7 +24,7 @@ def _profile(launches=3):
 
 def test_a_name_is_enough():
     table = LaunchTable(_frame())
-    assert table.level == 0 and not table.has_times and not table.has_profile
+    assert table.level == 0 and not table.has_times
     assert table.codes().tolist() == [0, 1, 0]
     assert table.ctas().tolist() == [1, 1, 1]
     with pytest.raises(LockstepError, match="has no times"):

@@ -17,6 +17,11 @@ def idle_at_the_end(run: "KernelRun") -> float:
     return 1 - active.mean() / active.max() if len(active) else 0.0
 
 
+def lost_at_the_end(run: "KernelRun") -> float:
+    """The same in core cycles: as if the whole GPU had been idle that long."""
+    return run.running * idle_at_the_end(run)
+
+
 def most_ctas_take_longest(run: "KernelRun") -> bool:
     """Whether SMs differ in their numbers of CTAs, and those with most work longest."""
     used = run.sm["active_cycles"] > 0

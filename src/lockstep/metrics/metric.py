@@ -34,11 +34,6 @@ class Metric:
     core: str = ""  # of which GPUs: ``GPU.core``; empty = of all
     modules: bool = False  # of GPUs with several modules alone
 
-    @property
-    def is_nsight(self) -> bool:
-        """Whether Nsight Compute reports the same quantity under the same name."""
-        return not self.name.startswith("sim__")
-
     def expand(self, gpu: GPU) -> list[tuple[str, tuple]]:
         """The metrics of this entry on a GPU: names, and what the formula takes besides facts."""
         if self.core and gpu.core != self.core:

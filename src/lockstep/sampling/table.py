@@ -106,11 +106,6 @@ class LaunchTable:
         """Whether times are known."""
         return TIME in self.frame
 
-    @property
-    def has_profile(self) -> bool:
-        """Whether the counters of a profile are there."""
-        return set(PROFILE).issubset(self.frame.columns)
-
     def column(self, name: str) -> np.ndarray:
         """A column of numbers as float64; raises :class:`LockstepError` if there is none."""
         if name not in self.frame:

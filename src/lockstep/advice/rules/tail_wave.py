@@ -4,7 +4,7 @@ import numpy as np
 
 from lockstep.advice.observation import Observation
 from lockstep.advice.rule import AdviceRule, Diagnosis, Evidence, measured
-from lockstep.advice.waves import idle_at_the_end, most_ctas_take_longest
+from lockstep.advice.waves import lost_at_the_end, most_ctas_take_longest
 
 LEAST = 0.15  # of the SM-cycles: less than that the start of the CTAs, one by one, takes as well
 
@@ -12,10 +12,10 @@ LEAST = 0.15  # of the SM-cycles: less than that the start of the CTAs, one by o
 def look(o: Observation) -> Diagnosis | None:
     """SMs that are idle while those with one CTA more still run."""
     runs = [run for run in o.runs if most_ctas_take_longest(run)]
-    lost = sum(run.running * idle_at_the_end(run) for run in runs) / max(1, o.running)
+    lost = sum(map(lost_at_the_end, runs)) / max(1, o.running)
     if lost < LEAST:
         return None
-    run = max(runs, key=lambda run: run.running * idle_at_the_end(run))
+    run = max(runs, key=lost_at_the_end)
     waves = run.ctas / (o.gpu.sm.count * run.ctas_per_sm)
     ctas = run.sm["ctas"]
     return Diagnosis(

@@ -2,7 +2,7 @@
 
 from lockstep.advice.observation import Observation
 from lockstep.advice.rule import AdviceRule, Diagnosis, Evidence, measured
-from lockstep.advice.waves import idle_at_the_end, most_ctas_take_longest
+from lockstep.advice.waves import lost_at_the_end, most_ctas_take_longest
 
 LEAST = 0.15  # as of a tail wave
 
@@ -11,10 +11,10 @@ def look(o: Observation) -> Diagnosis | None:
     """SMs that are idle at the end, though not because others had more CTAs."""
     full = [run for run in o.runs if run.ctas >= o.gpu.sm.count]
     runs = [run for run in full if not most_ctas_take_longest(run)]
-    lost = sum(run.running * idle_at_the_end(run) for run in runs) / max(1, o.running)
+    lost = sum(map(lost_at_the_end, runs)) / max(1, o.running)
     if lost < LEAST:
         return None
-    run = max(runs, key=lambda run: run.running * idle_at_the_end(run))
+    run = max(runs, key=lost_at_the_end)
     active = run.sm["active_cycles"]
     return Diagnosis(
         lost,

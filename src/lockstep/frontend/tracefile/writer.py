@@ -19,7 +19,7 @@ def write(workload: Workload, path) -> None:
     """Write a workload; what stands at ``path`` is replaced only by a complete file.
 
     Memory holds one chunk at a time. Raises :class:`~lockstep.errors.WorkloadError` if the
-    workload breaks the rules of ``workload.py``.
+    workload breaks the rules of :mod:`lockstep.workload`.
     """
     index.check(workload)
     with replacing(path) as temporary, temporary.open("wb") as file:
