@@ -151,7 +151,10 @@ class KernelBuilder:
     @contextmanager
     def loop(self, count: int | Callable[[Site], np.ndarray]) -> Iterator[None]:
         """Repeat what is written inside. A function of the site makes it differ by CTA, warp or
-        lane (lanes that are through leave); it may not look at iterations of loops around."""
+        lane (lanes that are through leave); it may not look at iterations of loops around.
+
+        Raises :class:`LockstepError` for a negative number.
+        """
         if not callable(count) and count < 0:
             raise LockstepError(f"loop count {count}; expected 0 or more")
         loop, depth = Loop(count), len(self._open) - 1
@@ -174,7 +177,10 @@ class KernelBuilder:
 
     @contextmanager
     def otherwise(self) -> Iterator[None]:
-        """The other side of the branch that :meth:`lanes` has just ended."""
+        """The other side of the branch that :meth:`lanes` has just ended.
+
+        Raises :class:`LockstepError` where there is none.
+        """
         if self._last_block is None or self._last_block.depth != len(self._open) - 1:
             raise LockstepError("otherwise() without a lanes() before it")
         with self._within(replace(self._last_block, negated=True)):

@@ -115,7 +115,10 @@ class Exploration:
         self._kernel = self._coalescer = self._writer = None
 
     def explore(self, workload: Workload) -> None:
-        """Take all kernels of a workload."""
+        """Take all kernels of a workload.
+
+        Raises :class:`WorkloadError` for one that is executed at issue: it has no streams.
+        """
         for kernel in workload.kernels:
             if kernel.source is not None:
                 raise WorkloadError(f"{kernel.name} is executed at issue: it has no stream")

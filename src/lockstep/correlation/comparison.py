@@ -186,7 +186,7 @@ def correlate_read(
     group_by: Grouping = "launch",
     min_cycles: float = 0,
 ) -> Correlation:
-    """The same of what has been read."""
+    """The same of what has been read; raises :class:`LockstepError` the same way."""
     matching = match(hardware, results)
     names = _chosen(metrics, matching.pairs)
     rows = _rows(matching.pairs, group_by, names)

@@ -22,7 +22,10 @@ def array(device: OwningDevice, values: Any) -> DeviceArray:
 
 
 def empty(device: OwningDevice, shape: int | tuple[int, ...], dtype: Any) -> DeviceArray:
-    """An array without defined content."""
+    """An array without defined content.
+
+    Raises :class:`LockstepError` for a type that holds Python objects.
+    """
     device.check_open()
     shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)
     dtype = np.dtype(dtype)

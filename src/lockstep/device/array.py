@@ -66,7 +66,10 @@ class DeviceArray:
         return type(self)(self.device, self.pointer + first * row, shape, self.dtype, owner=self)
 
     def view(self, dtype: Any) -> Self:
-        """The same memory as a row of elements of another type."""
+        """The same memory as a row of elements of another type.
+
+        Raises :class:`LockstepError` unless that is a whole number of them.
+        """
         dtype = np.dtype(dtype)
         if dtype.hasobject or not dtype.itemsize or self.nbytes % dtype.itemsize:
             raise LockstepError(f"{self.nbytes} bytes are no whole number of elements of {dtype}")
@@ -136,6 +139,7 @@ class DeviceArray:
         """Copy the array to one of the host, of the same shape, after all launches so far.
 
         With a stream as in :meth:`copy_from`: ``out`` is filled when the stream is waited for.
+        Raises :class:`LockstepError` for another shape.
         """
         if out.shape != self.shape:
             raise LockstepError(f"an array of shape {out.shape} for values of shape {self.shape}")

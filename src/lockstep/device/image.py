@@ -89,7 +89,10 @@ def sizes_of(descriptor: bytes) -> bytes:
 
 
 def image(device: Any, values: Any, normalized: bool = False) -> ImageArray:
-    """An image of an array-like, copied to the device."""
+    """An image of an array-like, copied to the device; see :meth:`lockstep.Device.image`.
+
+    Raises :class:`LockstepError` where ``normalized`` is asked of numbers that have no such form.
+    """
     array = device.array(values)
     made = ImageArray(device, array.pointer, array.shape, array.dtype, owner=array)
     if normalized and made.dtype.kind not in _NORMALIZED:

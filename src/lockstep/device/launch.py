@@ -142,7 +142,10 @@ class Launch:
         return self.profiled().metrics()
 
     def profiled(self) -> Profile:
-        """What was counted of its execution, which has ended."""
+        """What was counted of its execution, which has ended.
+
+        Raises :class:`LockstepError` if the device has no ``profile``.
+        """
         if self.counters is None:
             raise LockstepError("this launch was not profiled: create the device with profile=True")
         return self.counters
@@ -162,7 +165,10 @@ class Launch:
             raise self.error
 
     def timed(self) -> "KernelRun":
-        """What the timing model counted; waits for it."""
+        """What the timing model counted; waits for it.
+
+        Raises :class:`LockstepError` if it was not simulated, and what it failed of.
+        """
         self.wait()
         if self.run is None:
             raise LockstepError(self._why_untimed())

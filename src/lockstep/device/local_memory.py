@@ -16,6 +16,7 @@ def local(size: int) -> LocalMemory:
     """``size`` bytes of local memory, for a ``__local`` pointer of an OpenCL kernel.
 
     ``module["matrixTranspose"][(64, 64), (16, 16)](out, in_, lockstep.local(4096), 64, 64, 16)``
+    Raises :class:`WorkloadError` unless ``size`` is a whole number from 0 on.
     """
     if isinstance(size, bool) or not isinstance(size, int) or size < 0:
         raise WorkloadError(f"local({size!r}): expected bytes, a whole number from 0 on")

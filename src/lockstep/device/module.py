@@ -124,7 +124,10 @@ class Module(ABC):
         return mangled[0]
 
     def symbol(self, name: str) -> DeviceArray:
-        """A ``__device__`` or ``__constant__`` variable as an array."""
+        """A ``__device__`` or ``__constant__`` variable as an array.
+
+        Raises :class:`WorkloadError` if the module has none of that name.
+        """
         if name not in self.addresses:
             have = _some(list(self.addresses)) + suggestion(name, self.addresses)
             raise WorkloadError(f"{self.name} has no variable {name}; it has {have}")
@@ -297,7 +300,8 @@ class Configured:
 def read(source: str | Path | bytes, title: str) -> tuple[bytes, Path]:
     """A binary's bytes, from itself or from the file that a path names; and a name for messages.
 
-    ``title``: the name of one that comes without a file.
+    ``title``: the name of one that comes without a file. Raises :class:`LockstepError` for a file
+    that cannot be read.
     """
     if isinstance(source, bytes):
         return source, Path(title)

@@ -114,7 +114,7 @@ class PtxModule(Module):
         return PtxKernel(self, self.tree.functions[name])
 
     def variable(self, name: str) -> DeviceArray:
-        """A variable as an array of its declared type."""
+        """A variable as an array of its declared type; :class:`WorkloadError` of a reference."""
         variable = self.tree.variables[name]
         if variable.type in _REFERENCES:
             raise WorkloadError(f"{name} is a reference: bind a texture to it")
@@ -125,7 +125,10 @@ class PtxModule(Module):
         return DeviceArray(self.device, self.addresses[name], shape, dtype, owner=self)
 
     def bind(self, name: str, texture: Texture | Sampler) -> None:
-        """Give a reference of the module the texture or sampler that kernels shall see there."""
+        """Give a reference of the module the texture or sampler that kernels shall see there.
+
+        Raises :class:`WorkloadError` if the module has no reference of that name.
+        """
         variable = self.tree.variables.get(name)
         if variable is None or variable.type not in _REFERENCES:
             raise WorkloadError(f"{self.name} has no texture or surface reference {name}")

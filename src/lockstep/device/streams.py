@@ -77,7 +77,10 @@ class Event:
         self._earliest = -1  # cycle; -1 = not recorded
 
     def record(self, stream: Stream | None = None) -> "Event":
-        """Place the event behind what ``stream`` (the default one, if None) has so far."""
+        """Place the event behind what ``stream`` (the default one, if None) has so far.
+
+        Raises :class:`LockstepError` for a stream of another device.
+        """
         stream = self.device.default_stream if stream is None else stream
         if stream.device is not self.device:
             raise LockstepError(
@@ -91,7 +94,7 @@ class Event:
 
     @property
     def number(self) -> int:
-        """Of the place where it was recorded last."""
+        """Of the place where it was recorded last; :class:`LockstepError` if it was not."""
         if self._number == 0:
             raise LockstepError("the event was not recorded")
         return self._number

@@ -102,7 +102,8 @@ class Session:
         """Simulate commands after those of earlier calls.
 
         ``frozen``: what a checkpoint has of a run of the same commands, which goes on there;
-        ``keep`` writes checkpoints.
+        ``keep`` writes checkpoints. Raises :class:`LockstepError` for either where the state is not
+        all in a checkpoint: with a stop rule, or a memory outside.
         """
         if self._has_rule and (frozen or keep):
             raise LockstepError("what a stop rule remembers is in no checkpoint: leave one out")

@@ -55,7 +55,10 @@ class SystemSession:
     def run(
         self, commands: list[Command], frozen: dict | None = None, keep: Keep | None = None
     ) -> None:
-        """Simulate commands after those of earlier calls; no checkpoint has several GPUs."""
+        """Simulate commands after those of earlier calls.
+
+        Raises :class:`LockstepError` for ``frozen`` and ``keep``: no checkpoint has several GPUs.
+        """
         if frozen or keep:
             raise LockstepError("no checkpoint has several GPUs: simulate from the start")
         if self.stopped:

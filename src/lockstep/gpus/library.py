@@ -69,7 +69,7 @@ def loaded(name_or_path: str | os.PathLike) -> LoadedGpu:
 
 
 def source(name_or_path: str | os.PathLike, parameter: str) -> str:
-    """Where the value of a parameter comes from."""
+    """Where the value of a parameter comes from; raises :class:`SpecError` for an unknown one."""
     sources = _load(name_or_path).sources
     if parameter not in sources:
         raise SpecError(unknown("parameter", parameter, sources))
@@ -97,7 +97,10 @@ def replace(gpu: GPU, **changes: object) -> GPU:
 
 
 def apply(gpu: GPU, overrides: Iterable[str]) -> GPU:
-    """``replace`` for texts such as ``"sm.count=40"``, as the command line gives them."""
+    """``replace`` for texts such as ``"sm.count=40"``, as the command line gives them.
+
+    Raises :class:`SpecError`.
+    """
     changes: dict[str, object] = {}
     for text in overrides:
         path, equals, value = text.partition("=")

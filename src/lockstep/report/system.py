@@ -60,7 +60,8 @@ def tables(result: SystemResult, width: int) -> "Iterator[str | Table]":
 def write_system_timeline(result: SystemResult, path: str | Path) -> None:
     """Write one timeline for ui.perfetto.dev: the host, the links, and each GPU with its SMs.
 
-    Compressed where the name ends in ``.gz``.
+    Compressed where the name ends in ``.gz``. Raises :class:`LockstepError` where nothing was
+    simulated.
     """
     if not result.host.calls:
         raise LockstepError("the result has no timeline: nothing was simulated")

@@ -47,7 +47,7 @@ _SCALE = {"DRAM bandwidth (GB/s)": 1e-9}
 def write_timeline(result: Result, path: str | Path) -> None:
     """Write the timeline; compressed where the name ends in ``.gz``.
 
-    The result must come from ``simulate(..., timeline=True)``.
+    Raises :class:`LockstepError` unless the result comes from ``simulate(..., timeline=True)``.
     """
     run = result.run
     if not len(run.cta_events) and not len(run.samples) and not run.host:

@@ -44,6 +44,7 @@ def system(
     """A system with its GPUs, of which the host takes time.
 
     ``count``: only so many of them, the first ones; ``changes``: of all, as ``--set`` has them.
+    Raises :class:`SpecError` for a system with fewer, and for what no GPU can be changed to.
     """
     found = name if isinstance(name, SystemSpec) else spec(name)
     gpus = found.gpus if count is None else found.gpus[:count]
@@ -55,7 +56,10 @@ def system(
 
 
 def on_switch(gpu: GPU, count: int) -> GpuSystem:
-    """So many of one GPU behind a PCIe switch, at the other end of their links to the host."""
+    """So many of one GPU behind a PCIe switch, at the other end of their links to the host.
+
+    Raises :class:`SpecError` unless ``count`` is 1 to MOST_GPUS.
+    """
     if not 1 <= count <= MOST_GPUS:
         raise SpecError(f"{count} GPUs: expected 1 to {MOST_GPUS}")
     timed = library.apply(gpu, [TIMED])

@@ -65,7 +65,7 @@ class Binary:
 
 
 def read_file(path: Path) -> Binary:
-    """The binary in a file."""
+    """The binary in a file; raises :class:`InputError` if it cannot be read, or is damaged."""
     try:
         data = path.read_bytes()
     except OSError as error:

@@ -62,7 +62,8 @@ def parse(
 
     Predicates and uniform registers become dependences too. Unless ``addressed`` says it, an
     instruction with a memory operand has addresses (``width`` > 0), but of constants
-    only where a register has a part in them, outside of the bank of parameters.
+    only where a register has a part in them, outside of the bank of parameters. Raises
+    :class:`LockstepError` for a line that is no instruction.
     """
     control = _CONTROL.match(text)
     body = text[control.end() :] if control else text

@@ -60,7 +60,10 @@ def decode(word: int, architecture: int, pc: int = 0) -> Instruction:
 
 
 def disassemble(code: bytes, architecture: int, pc: int = 0) -> Iterator[Instruction]:
-    """The instructions of ``code``, whose first byte is at ``pc``, one after the other."""
+    """The instructions of ``code``, whose first byte is at ``pc``, one after the other.
+
+    Raises :class:`LockstepError` for a part of an instruction, and for an unknown architecture.
+    """
     if len(code) % BYTES:
         raise LockstepError(f"{len(code)} bytes of code; expected a multiple of {BYTES}")
     _tables(architecture)
