@@ -8,11 +8,10 @@ import click
 
 from lockstep.cli.application import ExecutableCommand
 from lockstep.cli.console import console_of
-from lockstep.cli.known import GPU_NAME
 from lockstep.cli.options import MEMORY, QUIET, SET, together
 from lockstep.cli.parameters import FILE, MemorySize, NumberList, check_table, check_writable
 from lockstep.cli.policies import POLICY
-from lockstep.cli.programs import program_options
+from lockstep.cli.programs import PROGRAM_GPU, PTX, program_options
 from lockstep.cli.watched import PROGRAM, WatchedProgram
 
 if TYPE_CHECKING:
@@ -71,9 +70,7 @@ cache_options = together(
 
 @click.command(cls=ExecutableCommand)
 @program_options
-@click.option(
-    "--gpu", type=GPU_NAME, metavar="NAME", help="The GPU; default: QV100, or by a program's code."
-)
+@PROGRAM_GPU
 @SET
 @cache_options
 @POLICY
@@ -90,7 +87,7 @@ cache_options = together(
 )
 @click.option("--plot", type=FILE, metavar="FILE", help="Draw them: .png or .svg.")
 @MEMORY
-@click.option("--ptx", is_flag=True, help="Of a CUDA program, execute PTX, no machine code.")
+@PTX
 @QUIET
 @click.pass_context
 def command(

@@ -23,6 +23,7 @@ from lockstep.cli.options import (
 )
 from lockstep.cli.outputs import OutputFiles
 from lockstep.cli.parameters import FILE, Dimensions, check_writable, find_gpu
+from lockstep.cli.programs import SEED
 from lockstep.cli.progress import Progress
 from lockstep.cli.run import finish
 from lockstep.cli.timing import TimingChoice
@@ -52,9 +53,7 @@ _SHOWN = 4  # elements of an array that are printed
 @click.option(
     "--save", "saved", multiple=True, metavar="NAME=FILE.npy", help="Write an array after the run."
 )
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of random input."
-)
+@SEED
 @click.option(
     "--gpu", type=GPU_NAME, metavar="NAME", default="HD7770", show_default=True, help="The GPU."
 )

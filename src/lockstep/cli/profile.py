@@ -8,10 +8,9 @@ import click
 
 from lockstep.cli.application import ExecutableCommand
 from lockstep.cli.console import console_of
-from lockstep.cli.known import GPU_NAME
 from lockstep.cli.options import MEMORY, QUIET, SET
 from lockstep.cli.parameters import FILE, MemorySize, check_table, condition
-from lockstep.cli.programs import program_options
+from lockstep.cli.programs import PROGRAM_GPU, PTX, program_options
 from lockstep.cli.watched import PROGRAM, WatchedProgram
 from lockstep.errors import LockstepError
 
@@ -25,9 +24,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=ExecutableCommand)
 @partial(program_options, required=False)
-@click.option(
-    "--gpu", type=GPU_NAME, metavar="NAME", help="The GPU; default: QV100, or by a program's code."
-)
+@PROGRAM_GPU
 @SET
 @click.option(
     "--level",
@@ -60,7 +57,7 @@ if TYPE_CHECKING:
     help="Only rows of CSV with this value.",
 )
 @MEMORY
-@click.option("--ptx", is_flag=True, help="Of a CUDA program, execute PTX, no machine code.")
+@PTX
 @QUIET
 @click.pass_context
 def command(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lockstep.cli.known import PROGRAM_NAME
+from lockstep.cli.known import GPU_NAME, PROGRAM_NAME
 from lockstep.cli.options import together
 from lockstep.cli.parameters import Dimensions, Size
 from lockstep.errors import LockstepError
@@ -17,11 +17,21 @@ if TYPE_CHECKING:
     from lockstep.kernels import Check
 
 _ARRAY = re.compile(r"(zeros:)?(\w+)\[([\d.eE+,]+)\]")
+DEFAULT_GPU = "QV100"
+PROGRAM_GPU = click.option(
+    "--gpu",
+    type=GPU_NAME,
+    metavar="NAME",
+    help=f"The GPU; default: {DEFAULT_GPU}, or by a program's code.",
+)
+PTX = click.option("--ptx", is_flag=True, help="Of a CUDA program, execute PTX, no machine code.")
+SIZE = click.option("--size", type=Size(), help="Size of a built-in program, e.g. 1e6.")
+SEED = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of random input."
+)
 _OPTIONS = (
-    click.option("--size", type=Size(), help="Size of a built-in program, e.g. 1e6."),
-    click.option(
-        "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of random input."
-    ),
+    SIZE,
+    SEED,
     click.option("--kernel", "entry", metavar="NAME", help="Kernel of a PTX file."),
     click.option("--grid", type=Dimensions(), help="Its grid; default: 1."),
     click.option("--block", type=Dimensions(), help="Its block; default: 32."),

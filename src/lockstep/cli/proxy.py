@@ -7,10 +7,9 @@ import click
 
 from lockstep.cli.application import ExecutableCommand
 from lockstep.cli.group import CommandGroup
-from lockstep.cli.known import GPU_NAME
 from lockstep.cli.options import MEMORY, QUIET, SET
 from lockstep.cli.parameters import FILE, MemorySize, check_writable
-from lockstep.cli.programs import program_options
+from lockstep.cli.programs import PROGRAM_GPU, PTX, program_options
 from lockstep.cli.proxy_check import command as check
 from lockstep.cli.proxy_check import leaked
 from lockstep.cli.watched import PROGRAM, WatchedProgram
@@ -34,9 +33,7 @@ command.add_command(check, "check")
 
 @command.command(cls=ExecutableCommand)
 @program_options
-@click.option(
-    "--gpu", type=GPU_NAME, metavar="NAME", help="The GPU; default: QV100, or by a program's code."
-)
+@PROGRAM_GPU
 @SET
 @click.option(
     "--output", "-o", type=FILE, required=True, metavar="FILE", help="The proxy, FILE.proxy."
@@ -64,7 +61,7 @@ command.add_command(check, "check")
     help="Of the Laplace noise of blurred counts: less is more noise.",
 )
 @MEMORY
-@click.option("--ptx", is_flag=True, help="Of a CUDA program, execute PTX, no machine code.")
+@PTX
 @QUIET
 @click.pass_context
 def profile(

@@ -9,8 +9,8 @@ import click
 from lockstep.cli.console import console_of
 from lockstep.cli.known import GPU_NAME
 from lockstep.cli.options import QUIET, SET
-from lockstep.cli.parameters import FILE, Size, check_table, check_writable
-from lockstep.cli.programs import PROGRAM_INPUT
+from lockstep.cli.parameters import FILE, check_table, check_writable
+from lockstep.cli.programs import PROGRAM_INPUT, SIZE
 from lockstep.cli.watched import WatchedProgram
 from lockstep.errors import LockstepError, unknown
 
@@ -39,7 +39,7 @@ NEAREST = 5  # programs that are named
     metavar="PROGRAM",
     help="What it is a proxy of: a built-in program, a PTX file, or a trace.",
 )
-@click.option("--size", type=Size(), help="Size of a built-in program, e.g. 1e6.")
+@SIZE
 @click.option("--seed", type=click.IntRange(0), default=0, help="Of its random input.")
 @click.option(
     "--gpu", type=GPU_NAME, metavar="NAME", help="The GPU whose SMs take turns; default: QV100."

@@ -13,7 +13,6 @@ from lockstep.cli.application import APPLICATION, ExecutableCommand, choose, run
 from lockstep.cli.checks import check_options, tell
 from lockstep.cli.console import console_of
 from lockstep.cli.inside import INSIDE, check_inside, chosen_with, inside_options
-from lockstep.cli.known import GPU_NAME
 from lockstep.cli.options import (
     INTERVAL,
     JSON,
@@ -33,7 +32,15 @@ from lockstep.cli.options import (
 from lockstep.cli.outputs import OutputFiles, take_all, write_and_show
 from lockstep.cli.parameters import FILE, POSITIVE, check_writable, find_gpu
 from lockstep.cli.policies import POLICY
-from lockstep.cli.programs import PROGRAM_INPUT, GivenProgram, program_options, verify
+from lockstep.cli.programs import (
+    DEFAULT_GPU,
+    PROGRAM_GPU,
+    PROGRAM_INPUT,
+    PTX,
+    GivenProgram,
+    program_options,
+    verify,
+)
 from lockstep.cli.progress import Progress
 from lockstep.cli.ranks import RANKS, one_of_several
 from lockstep.cli.system_options import check_system, system_of, system_options
@@ -56,9 +63,7 @@ _TIMED = ("interval", "source", "at_issue", "checkpoint", "resume")
 
 @click.command(cls=ExecutableCommand)
 @program_options
-@click.option(
-    "--gpu", type=GPU_NAME, metavar="NAME", help="The GPU; default: QV100, or by a program's code."
-)
+@PROGRAM_GPU
 @system_options
 @SET
 @TIMING
@@ -81,7 +86,7 @@ _TIMED = ("interval", "source", "at_issue", "checkpoint", "resume")
 @INTERVAL
 @source_options
 @advice_options
-@click.option("--ptx", is_flag=True, help="Of a CUDA program, execute PTX, no machine code.")
+@PTX
 @click.option(
     "--limit-instructions",
     type=POSITIVE,
@@ -136,7 +141,7 @@ def command(
         raise SystemExit(run_application(arguments, spec, timing, record, files, detail, **options))
     check_builtin(system or gpus, ptx, advised, timing)
     with one_of_several(ranks, options["checkpoint"]) as reach:
-        spec = find_gpu("QV100" if gpu is None else gpu, overrides, quiet)
+        spec = find_gpu(DEFAULT_GPU if gpu is None else gpu, overrides, quiet)
         with advice.recorded(advised, record) as trace:
             chosen = GivenProgram(**program), spec, timing, trace, files, detail
             code = run_kernels(*chosen, reach=reach, advised=advised, **options)

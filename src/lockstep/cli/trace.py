@@ -9,10 +9,16 @@ import click
 
 from lockstep.cli.application import APPLICATION, ExecutableCommand, choose, is_executable
 from lockstep.cli.convert import bytes_of
-from lockstep.cli.known import GPU_NAME
 from lockstep.cli.options import MEMORY
 from lockstep.cli.parameters import FILE, MemorySize, check_writable
-from lockstep.cli.programs import GivenProgram, program_options, verify
+from lockstep.cli.programs import (
+    DEFAULT_GPU,
+    PROGRAM_GPU,
+    PTX,
+    GivenProgram,
+    program_options,
+    verify,
+)
 
 if TYPE_CHECKING:
     from lockstep.device import Device
@@ -38,9 +44,7 @@ class Tracer(ExecutableCommand):
 
 @click.command(cls=Tracer)
 @program_options
-@click.option(
-    "--gpu", type=GPU_NAME, metavar="NAME", help="The GPU; default: QV100, or by a program's code."
-)
+@PROGRAM_GPU
 @click.option(
     "--output",
     "-o",
@@ -55,7 +59,7 @@ class Tracer(ExecutableCommand):
     "and uniform registers out; 6, for PTX, has them where they occur.",
 )
 @MEMORY
-@click.option("--ptx", is_flag=True, help="Of a CUDA program, execute PTX, no machine code.")
+@PTX
 @click.option("--at-issue", is_flag=True, help="Simulate, for the path that locks and clocks take.")
 @click.option(
     "--plan",
@@ -104,7 +108,7 @@ def command(
     chosen = GivenProgram(**program)
     options = {"name": chosen.name, "timing": at_issue, "at_issue": at_issue}
     options["memory_bytes"] = memory_bytes
-    with Device("QV100" if gpu is None else gpu, **options) as device:
+    with Device(DEFAULT_GPU if gpu is None else gpu, **options) as device:
         with record(device, tracer=int(tracer or 6)):
             checks = chosen.run(device)
         verify(checks, quiet)

@@ -8,7 +8,7 @@ import click
 
 from lockstep.cli.application import APPLICATION, choose
 from lockstep.cli.parameters import find_gpu
-from lockstep.cli.programs import PROGRAM_INPUT, GivenProgram, verify
+from lockstep.cli.programs import DEFAULT_GPU, PROGRAM_INPUT, GivenProgram, verify
 from lockstep.cli.progress import LaunchProgress
 from lockstep.errors import LockstepError
 
@@ -86,7 +86,7 @@ class WatchedProgram:
                 self._all_of(lambda: self._look.read(path, gpu, overrides, progress.launched))
             self._look.finish(False)
         else:
-            spec = find_gpu("QV100" if gpu is None else gpu, overrides, self._quiet)
+            spec = find_gpu(DEFAULT_GPU if gpu is None else gpu, overrides, self._quiet)
             self._builtin(GivenProgram(**program), spec)
 
     def _builtin(self, program: GivenProgram, spec: "GPU") -> None:
