@@ -56,6 +56,7 @@ class Device:
 
     index = 0
     peers: PeerTable | None = None
+    timing: Timing | None = None
 
     def __init__(self, gpu: GPU | str | Path = "QV100", **options: Any):
         made = DeviceOptions.of(options)
@@ -91,7 +92,6 @@ class Device:
         self._streams = StreamTable(self)
         self.default_stream = self._streams.find(None)
         self.filled: set[tuple[int, int] | None] = set()  # allocations that the host has written
-        self.timing: Timing | None = None
         if options.notice:
             announce_compilation(options.notice)
         self._events = events

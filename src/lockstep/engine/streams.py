@@ -115,7 +115,8 @@ class Streams:
 
         Counters go on from the sums ``by_instruction``, on the first machine (``mine``) alone.
         """
-        grown = {name: arrays[f"sm.{name}"].copy().view(Records) for name in (*ARENAS, "code")}
+        names = (*ARENAS, "code")
+        grown: dict[str, np.ndarray] = {n: arrays[f"sm.{n}"].copy().view(Records) for n in names}
         grown["pool"] = grown["pool"].view(np.ndarray)
         rows = attributed.take_up(self.sm, by_instruction, mine)
         self.replace(**grown, attribution=rows)
