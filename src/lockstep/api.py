@@ -33,6 +33,7 @@ def load(path: str | Path) -> Workload:
     read: a workload streams the rest, each time it is simulated. Raises
     :class:`~lockstep.errors.InputError` for whatever is wrong with the files.
     """
+    _check_no_calls(Path(path))
     path = Path(path)
     if is_tracefile_name(path) or _has_tracefile_content(path):
         from lockstep.frontend import tracefile
@@ -250,6 +251,16 @@ find_gpu = gpu  # for functions with a parameter of that name
 def _is_accelsim_name(path: Path) -> bool:
     """Such names are believed: reading our magics would import readers for nothing."""
     return path.is_dir() or path.name.startswith("kernelslist") or ".trace" in path.name
+
+
+def _check_no_calls(path: Path) -> None:
+    """Refuse a directory of a program's recorded calls, which are no trace."""
+    if not path.is_dir():
+        return
+    from lockstep.frontend.cuda.record import FILE
+
+    if (path / FILE).is_file():
+        raise InputError(path, "", "holds a program's calls: `lockstep replay` executes them")
 
 
 def _has_tracefile_content(path: Path) -> bool:

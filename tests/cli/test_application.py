@@ -68,6 +68,21 @@ def test_a_file_that_is_no_program_says_what_to_do(call, tmp_path):
     assert "source text" in call("run", "./slow.cu").stderr
 
 
+def test_recorded_calls_are_no_trace(call, tmp_path):
+    """Neither written under a trace's name nor read as one: who wants the other is told how."""
+    done = call("run", "--record", str(tmp_path / "a.lst"), sys.executable, "-c", "pass")
+    assert (done.exit_code, not list(tmp_path.iterdir())) == (2, True)
+    assert f"`lockstep trace -o {tmp_path / 'a.lst'}` writes a trace of it" in done.stderr
+    calls = tmp_path / "calls"
+    done = call("run", "--timing", "none", "--record", str(calls), sys.executable, "-c", "pass")
+    assert done.exit_code == 0, done.output
+    for name in ("calls", "old.lst"):
+        done = call("simulate", str(calls.rename(tmp_path / name)))
+        assert done.exit_code == 2
+        assert "holds a program's calls: `lockstep replay` executes them" in done.stderr
+        calls = tmp_path / name
+
+
 def test_options_behind_the_programs_name_get_a_hint(call):
     words = (sys.executable, "-c", "pass", "--gpu=H100", "--seed", "3", "--set", "x")
     done = call("run", "--timing", "none", "--gpu", "A100", *words)

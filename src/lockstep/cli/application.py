@@ -113,10 +113,15 @@ def run_application(
     **simulation,
 ) -> int:
     """Run a program; the exit code to end with. ``detail``: as of :func:`report`."""
+    from lockstep import api
+    from lockstep.errors import LockstepError
     from lockstep.frontend.cuda.record import RecordWriter
     from lockstep.runtime import Simulator, run_program
 
     name = Path(command[0]).name
+    if record and api.is_tracefile_name(record):
+        words = f"`lockstep trace -o {record}` writes a trace of it"
+        raise LockstepError(f"--record {record}: a program's calls are a directory; {words}")
     progress = Progress(not detail)
     simulation |= {"timeline": files.timeline is not None, "notice": progress.notice}
     simulator = Simulator(spec, timing.simulates, name=name, choose=timing.chooser, **simulation)
