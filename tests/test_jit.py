@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import weakref
+from itertools import product
 from pathlib import Path
 
 import numba
@@ -409,31 +410,25 @@ def test_words_side_by_side_are_compared_and_moved_at_once():
                 assert here.tolist() == kept[:first] + [-7] + kept[first:lost] + kept[lost + 1 :]
 
 
-def test_numbers_side_by_side_are_compared_at_once():
-    equal = _jit.jit(lambda numbers, first, value: _jit.equal_bytes(numbers, first, value, 16))
-    greater = {
-        4: _jit.jit(lambda numbers, first, value: _jit.greater(numbers, first, value, 4)),
-        16: _jit.jit(lambda numbers, first, value: _jit.greater(numbers, first, value, 16)),
-    }
-    least = {
-        4: _jit.jit(lambda numbers, first: _jit.place_of_least(numbers, first, 4)),
-        16: _jit.jit(lambda numbers, first: _jit.place_of_least(numbers, first, 16)),
-    }
+def test_times_side_by_side_are_counted_and_moved_at_once():
+    def four(times, at, used, limit, now):
+        return _jit.push_times(times, at, used, limit, now, 4)
+
+    def sixteen(times, at, used, limit, now):
+        return _jit.push_times(times, at, used, limit, now, 16)
+
+    push = {4: _jit.jit(four), 16: _jit.jit(sixteen)}
     rng = np.random.default_rng(2)
-    for first in range(4):
-        marks = rng.choice([0, 1, 128, 255], 20).astype(np.uint8)
-        for value in (0, 1, 128, 255):
-            found = equal(marks, first, value)
-            assert found == intrinsics._equal_bytes_in_python(marks, first, value, 16)
-            assert found == sum(1 << k for k in range(16) if marks[first + k] == value)
-        for width in (4, 16):
-            for most in (2, 1 << 31):
-                times = rng.integers(0, most, 20).astype(np.int32)
-                some = times[first : first + width].tolist()
-                place = least[width](times, first)
-                assert place == intrinsics._place_of_least_in_python(times, first, width)
-                assert place == some.index(min(some))
-                for value in (-1, 0, 1, int(times[first]), (1 << 31) - 1):
-                    found = greater[width](times, first, value)
-                    assert found == intrinsics._greater_in_python(times, first, value, width)
-                    assert found == sum(1 << k for k in range(width) if some[k] > value)
+    for width, at in product((4, 16), range(3)):
+        times = -np.sort(-rng.choice(90, 19, replace=False)).astype(np.int32)
+        old = times[at : at + width].tolist()
+        for used in (-1, 0, 100, *old, *(time + 1 for time in old)):
+            for limit in (used, (1 << 31) - 1):
+                here, there = times.copy(), times.copy()
+                depth = push[width](here, at, used, limit, 100)
+                assert depth == sum(time > used for time in old)
+                assert depth == intrinsics._push_times_in_python(there, at, used, limit, 100, width)
+                assert here.tolist() == there.tolist()
+                moved = [100, *old[:depth], *old[depth + 1 :]][:width] if used < 100 else old
+                expected = moved if limit == used else old
+                assert here[at : at + width].tolist() == expected

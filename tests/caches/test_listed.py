@@ -33,13 +33,3 @@ def test_entries_of_a_cache_come_together_in_their_order(caches):
         assert listed.begins[-1] == count
         for name in FIELDS:
             assert listed.items[name][:count].tolist() == expected[name].tolist()
-
-
-def test_what_several_passes_take_is_listed_once():
-    rng = np.random.default_rng(3)
-    first, second = (as_records(entries_of(rng, 9, 2)) for _ in range(2))
-    lists = EntryLists(2, shared=True)
-    held = lists.of(first, 9).items["line"].tolist()
-    assert lists.of(second, 9).items["line"].tolist() == held
-    lists.forget()
-    assert lists.of(second, 9).items["line"].tolist() != held

@@ -10,6 +10,7 @@ from lockstep.caches.accesses import ATOMIC, INVALIDATE, PAST_L1, PRIVATE, READ,
 from lockstep.caches.geometry import Sets, row_of
 from lockstep.caches.lookups import MOST_EPOCHS, Level, StackShape
 from lockstep.caches.order import ENTRY
+from lockstep.caches.recency import BLOCK_ENTRIES
 from lockstep.caches.stacks import MOST_WAYS, Stacks
 
 FULL = 15
@@ -248,6 +249,33 @@ def test_times_are_renumbered_before_there_are_no_more(ways, monkeypatch):
             for twin in twins.values():
                 twin.forget()
     assert 500 < most < 4 * 300 + 500
+
+
+def test_passes_of_all_sizes_of_lines_share_when_these_were_used():
+    """More lines than there is room for at first: room grows, and what no set has is forgotten."""
+    rng = np.random.default_rng(3)
+    levels = [Level(Sets(64, 128), 16), Level(Sets(16, 64), 4), Level(Sets(256, 32), 2)]
+    shared = uses.UseTimes(shared=True)
+    stacks = [Stacks(level, uses=shared) for level in levels]
+    twins = [Cache(level, level.ways) for level in levels]
+    slots = []
+    for begin in (0, 3000, 6000):
+        lines = np.where(rng.random(3000) < 0.7, np.arange(3000), rng.integers(-900, 2000, 3000))
+        kinds, sectors = rng.choice([READ, READ, WRITE], 3000), rng.integers(1, 16, 3000)
+        entries = [
+            (int(line) + begin, int(kind), 0, 0, int(mask))
+            for line, kind, mask in zip(lines, kinds, sectors)
+        ]
+        shared.follow()
+        for one, twin in zip(stacks, twins):
+            one.look_up(records(entries), len(entries))
+            twin.look_up(entries)
+            misses = one.misses(twin.level.sets.count, twin.ways)
+            np.testing.assert_array_equal(one.accesses, twin.counts[:, 0])
+            np.testing.assert_array_equal(misses, twin.counts[:, 1])
+        slots.append(int(shared._context.spec[0].slots))
+    assert slots[0] > 4 * BLOCK_ENTRIES, "it grew"
+    assert slots[-1] == slots[0] and shared._context.held[0] < slots[0] // 2, "it forgot"
 
 
 @pytest.mark.parametrize("name", [name for name in LEVELS if "l2" not in name])

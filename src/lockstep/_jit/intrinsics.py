@@ -85,29 +85,20 @@ def _push_words_in_python(
     words[first] = value
 
 
-def _equal_bytes_in_python(numbers: np.ndarray, first: int, value: int, width: int) -> int:
-    """Which of ``width`` elements of a uint8 array, from ``first`` on, are ``value``: a bit each.
+def _push_times_in_python(
+    times: np.ndarray, first: int, used: int, limit: int, value: int, width: int
+) -> int:
+    """How many of ``width`` elements of an int32 array, from ``first`` on, exceed ``used``.
 
-    ``width`` is a literal: compiled code compares all of them at once.
+    None is less than 0 or than one that follows it. Those that exceed ``limit``, which is not less
+    than ``used``, move up by one, if ``value`` does, which comes before them; what follows stays,
+    but for the one that is replaced. ``width`` is a literal: compiled code does it all at once.
     """
-    return sum(1 << k for k in range(width) if numbers[first + k] == value)
-
-
-def _greater_in_python(numbers: np.ndarray, first: int, value: int, width: int) -> int:
-    """Which of ``width`` elements of an int32 array, from ``first`` on, exceed ``value``, as bits.
-
-    ``width`` is a literal: compiled code compares all of them at once.
-    """
-    return sum(1 << k for k in range(width) if numbers[first + k] > value)
-
-
-def _place_of_least_in_python(numbers: np.ndarray, first: int, width: int) -> int:
-    """Where the least of ``width`` elements of an int32 array is, from ``first`` on: the first one
-    of several.
-
-    ``width`` is a literal, and a power of two: compiled code compares all of them at once.
-    """
-    return int(numbers[first : first + width].argmin())
+    old = times[first : first + width].tolist()
+    for k, moved in enumerate([value, *old[:-1]]):
+        if moved > limit:
+            times[first + k] = moved
+    return sum(time > used for time in old)
 
 
 def _look_in_python(array: np.ndarray, index: int) -> int:
@@ -141,14 +132,12 @@ atomic_add = _intrinsic("atomic_add", _add_in_python)
 popcount = _intrinsic("popcount", _count_in_python)
 call_native = _intrinsic("call_native", _call_native_from_python)
 call_phase = _intrinsic("call_phase", _call_phase_in_python)
-equal_bytes = _intrinsic("equal_bytes", _equal_bytes_in_python)
 equal_words = _intrinsic("equal_words", _equal_words_in_python)
 push_words = _intrinsic("push_words", _push_words_in_python)
-greater = _intrinsic("greater", _greater_in_python)
+push_times = _intrinsic("push_times", _push_times_in_python)
 look = _intrinsic("look", _look_in_python)
 nanoseconds = _intrinsic("nanoseconds", _nanoseconds_in_python)
 pause = _intrinsic("pause", _pause_in_python)
-place_of_least = _intrinsic("place_of_least", _place_of_least_in_python)
 prefetch = _intrinsic("prefetch", _prefetch_in_python)
 trailing_zeros = _intrinsic("trailing_zeros", _trailing_zeros_in_python)
 sleep_while = _intrinsic("sleep_while", _sleep_while_in_python)

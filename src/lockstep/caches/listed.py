@@ -1,5 +1,5 @@
-"""Entries of a part of a stream, those of one cache after those of another: listed once for all
-passes, so that the lines of a cache stay in the host's caches while its entries meet them."""
+"""Entries of a part of a stream, those of one cache after those of another: so the lines of a
+cache stay in the host's caches while its entries meet them."""
 
 import numpy as np
 
@@ -20,23 +20,15 @@ class Listed(Context):
 class EntryLists:
     """Lists entries by their SMs, each of which has a cache, or all of them for a single one."""
 
-    def __init__(self, caches: int, shared: bool = False):
-        """``shared``: the same entries come to several passes, until ``forget`` is called."""
-        self._shared, self._made = shared, False
+    def __init__(self, caches: int):
         self._listed = Listed(as_records(np.zeros(1, ITEM)), *np.zeros((2, caches + 1), np.int64))
-
-    def forget(self) -> None:
-        """Other entries follow."""
-        self._made = False
 
     def of(self, entries: Records, count: int) -> Listed:
         """The first ``count`` entries, listed."""
-        if not self._made:
-            if len(self._listed.items) < count:
-                items = as_records(np.zeros(max(count, 2 * len(self._listed.items)), ITEM))
-                self._listed = self._listed._replace(items=items)
-            list_entries(self._listed, entries, count)
-            self._made = self._shared
+        if len(self._listed.items) < count:
+            items = as_records(np.zeros(max(count, 2 * len(self._listed.items)), ITEM))
+            self._listed = self._listed._replace(items=items)
+        list_entries(self._listed, entries, count)
         return self._listed
 
 

@@ -117,7 +117,7 @@ class Interleaver:
         for name, kind, width in (("places", PLACE, places), ("warps", ORDER_WARP, places * warps)):
             if self._arrays[name].shape[1] != width:
                 self._put(name, as_records(np.zeros((sms, width), kind)))
-            self._arrays[name].view(np.ndarray)[:] = 0
+            self._arrays[name].view(np.ndarray).view(np.uint8).fill(0)  # at once, not by field
         self._arrays["places"]["row"] = -1
         self._arrays["last"][:] = -1
         self._arrays["ready"][:] = 0
@@ -127,7 +127,11 @@ class Interleaver:
         count = len(ctas.first)
         self._make_room(count, ctas)
         self._context = self._context or Interleaving(**self._arrays)
-        take_in(self._context, ctas.first, ctas.steps, ctas.lines)
+        spec = self._arrays["spec"][0]
+        for name, records in ("steps", ctas.steps), ("lines", ctas.lines):
+            held = int(spec[name])
+            plain(self._arrays[name])[held : held + len(records)] = plain(records)
+        take_in(self._context, ctas.first, len(ctas.steps), len(ctas.lines))
 
     def run(self, more: bool) -> tuple[int, bool]:
         """Fill ``entries``: how many there are, and whether to call it again before adding CTAs.

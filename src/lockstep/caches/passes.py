@@ -8,11 +8,11 @@ from lockstep._jit import Records
 from lockstep.caches.accesses import ATOMIC, READ, WRITE
 from lockstep.caches.ahead import FATES, Prefetching
 from lockstep.caches.dram import DramBatch, DramPoint
-from lockstep.caches.listed import EntryLists
 from lockstep.caches.lookups import Level, StackShape
 from lockstep.caches.points import CachePoint
 from lockstep.caches.stacks import Stacks
 from lockstep.caches.tagged import USER, Tagged
+from lockstep.caches.uses import UseTimes
 from lockstep.errors import WorkloadError
 from lockstep.gpus.spec import GPU
 
@@ -97,12 +97,12 @@ class PassPlan:
 
     def __init__(self, gpu: GPU, policies: Mapping[str, Callable]):
         self._gpu, self._policies = gpu, policies
-        self._lists = EntryLists(gpu.sm.count, shared=True)  # of what comes to L1s
+        self._uses = UseTimes(shared=True)  # of what comes to L1s
         self._evict = gpu.l1.protocol == "write_evict"
 
     def take(self, passes: Iterable[Pass], entries: Records, count: int) -> None:
         """Look some entries up in passes through L1s."""
-        self._lists.forget()
+        self._uses.follow()
         for each in passes:
             each.take(entries, count)
 
@@ -132,7 +132,7 @@ class PassPlan:
         keeps = shapes[0].ways if filters else 0
         level = self._level(points, shapes, self._gpu.sm.count, evict=self._evict, keeps=keeps)
         if points[0].in_stack:
-            return Stacks(level, shapes[1:], self._lists)
+            return Stacks(level, shapes[1:], self._uses)
         return self._tagged(level, points[0])
 
     def _l2(self, points: Sequence[CachePoint]) -> Lookups:

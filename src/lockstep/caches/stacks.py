@@ -12,8 +12,8 @@ a line lies no higher, since whatever lies above it in a set does so in all sets
 fewest does so everywhere, and nothing moves: accesses go from fewest sets to most, without those
 that found all that they need on top.
 
-Where lines come whole and nothing goes on to a level below, this is done without stacks, for as
-long as no line is given up: see :mod:`~lockstep.caches.recency`.
+Where lines come whole, their low bits are their sets, and nothing goes on to a level below, this is
+done without stacks, for as long as no line is given up: see :mod:`~lockstep.caches.meetings`.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,6 @@ import numpy as np
 from lockstep._jit import Records, as_records
 from lockstep.caches.accesses import LINE_BYTES, LINE_SECTORS
 from lockstep.caches.depths import look_up, renew
-from lockstep.caches.listed import EntryLists
 from lockstep.caches.lookups import (
     ACCESS,
     BLOCK,
@@ -49,14 +48,15 @@ class Stacks:
 
     ``fewer`` shapes have fewer and fewer sets, and each number divides the one before; the sets of
     the level are then the low bits of lines, and it keeps nothing. An access is one of a line, or
-    of a sector where there are sectors. An L1 is not asked for what goes past it.
+    of a sector where there are sectors. An L1 is not asked for what goes past it. ``uses`` may be
+    those of other passes, too.
     """
 
     def __init__(
         self,
         level: Level,
         fewer: Sequence[StackShape] = (),
-        lists: EntryLists | None = None,
+        uses: UseTimes | None = None,
     ):
         shapes = [StackShape(level.sets.count, level.ways), *fewer]
         for shape in shapes:
@@ -100,7 +100,9 @@ class Stacks:
             np.zeros(1, np.int64),
             as_records(np.zeros(1, ENTRY)),
         )
-        self._uses = None if level.sectored or level.keeps else UseTimes(level, shapes, lists)
+        timed = level.sets.nest and not level.sectored and not level.keeps
+        self._uses = uses or UseTimes() if timed else None
+        self._number = self._uses.add(level, shapes) if self._uses else 0
 
     def forget(self) -> None:
         """Empty all caches; what was counted stays."""
@@ -118,7 +120,7 @@ class Stacks:
             left, out = np.zeros(most, np.int64), as_records(np.zeros(most, ENTRY))
             self._context = self._context._replace(left=left, out=out)
         if self._uses:
-            entries = self._uses.look_up(self._context, entries, count)
+            entries = self._uses.look_up(self._number, self._context, entries, count)
             count = len(entries)
             if not count:
                 return entries
@@ -134,7 +136,7 @@ class Stacks:
         ways = int(self._context.shapes[k].ways)
         made = self._depths[k, :, : ways + 1].copy()
         made[:, 0] += self._tops[k + 1 :].sum(axis=0)
-        return made + self._uses.depths(k) if self._uses else made
+        return made + self._uses.depths(self._number, k) if self._uses else made
 
     def misses(self, sets: int, ways: int) -> np.ndarray:
         """Accesses that miss a cache of so many sets and ways, of each kind: int64 [KINDS]."""

@@ -243,7 +243,8 @@ def _lot(spec):
 
 @jit
 def take_in(o, first, steps, lines):
-    """Append CTAs, whose first steps and lines count from those that come with them."""
+    """Append CTAs, whose first steps and lines count from those that come with them: so many, which
+    lie behind those of the others."""
     spec = o.spec[0]
     count, width = first.shape
     for k in range(count):
@@ -253,16 +254,11 @@ def take_in(o, first, steps, lines):
         row.number = spec.began + spec.pending + k
         for w in range(width):
             o.firsts[row.warps + w] = first[k, w]
-    for k in range(len(steps)):
-        _copy_step(o.steps[spec.steps + k], steps[k])
-    for k in range(len(lines)):
-        to, line = o.lines[spec.lines + k], lines[k]
-        to.line, to.sectors = line.line, line.sectors
     spec.rows += count
     spec.pending += count
     spec.firsts += count * width
-    spec.steps += len(steps)
-    spec.lines += len(lines)
+    spec.steps += steps
+    spec.lines += lines
 
 
 @force_inline

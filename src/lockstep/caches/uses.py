@@ -1,7 +1,7 @@
 """Caches without sectors in which lines are given up rarely: lines know when they were used."""
 
 from collections.abc import Sequence
-from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,136 +9,211 @@ from lockstep._jit import Records, as_records
 from lockstep.caches.accesses import LINE_BYTES, LINE_SECTORS
 from lockstep.caches.listed import EntryLists
 from lockstep.caches.lookups import FEW, KINDS, Level, StackLookups, StackShape
+from lockstep.caches.meetings import meet_listed
 from lockstep.caches.order import ENTRY
 from lockstep.caches.recency import (
-    CHAIN,
+    BLOCK_ENTRIES,
     NO_LINE,
     RECENCY,
     SPAN,
+    USE,
+    USE_PASS,
     WIDE,
     Recency,
-    meet_listed,
+    move,
     settle,
 )
 
-MOST_TIME = (1 << 31) - 1
+MOST_TIME = (1 << 31) - 2
+MASKS = 1 << LINE_SECTORS
+NOTHING_LEFT = as_records(np.zeros(0, ENTRY))
+
+
+class _Pass(NamedTuple):
+    """Shapes of one size of lines: of a :class:`.Stacks`."""
+
+    level: Level
+    shapes: Sequence[StackShape]
+
+    @property
+    def parts(self) -> int:
+        """Its lines in one of the stream."""
+        return LINE_BYTES // self.level.sets.line_bytes
 
 
 class UseTimes:
-    """Looks entries up for all shapes of :class:`.Stacks`, up to where a cache gives up a line that
-    it has: from there on its entries are for the stacks, until all caches are emptied."""
+    """Looks entries up for all shapes of some :class:`.Stacks`, up to where a cache gives up a line
+    that it has: from there on its entries are for the stacks, until all caches are emptied.
 
-    def __init__(self, level: Level, shapes: Sequence[StackShape], lists: EntryLists | None = None):
-        self._lists = lists or EntryLists(level.caches)
-        spec = as_records(np.zeros(1, RECENCY))
-        s = spec[0]
-        s.parts = LINE_BYTES // level.sets.line_bytes
-        s.shapes, s.sectors = len(shapes), LINE_SECTORS // s.parts
-        s.caches, s.l2, s.evict = level.caches, level.l2, level.evict
-        s.fewest, s.low = shapes[-1].sets, _mask(shapes, len(shapes) - 1)
-        chains, spans, self._chains, orders, ways = _chains(level, shapes)
-        s.chains = len(chains)
-        most = max(shape.ways for shape in shapes)
-        self._missed = np.zeros((len(chains), KINDS), np.int64)
-        self._met = np.zeros((len(shapes), KINDS, most + 1), np.int64)
-        self._tops = np.zeros((len(shapes) + 1, KINDS), np.int64)
-        self._now, self._emptied, self._left = np.zeros((3, level.caches), np.int64)
-        self._settled = np.zeros(level.caches, bool)
-        self._ways = [shape.ways for shape in shapes]
-        self._times = np.zeros(ways, np.int32)
-        self._context = Recency(
-            spec,
-            level.sets.rows(),
-            as_records(np.array(chains, CHAIN)),
-            as_records(spans),
-            np.array(orders, np.int64),
-            self._now,
-            self._emptied,
-            np.full(level.caches * shapes[-1].sets, NO_LINE),
-            np.zeros(ways, np.int64),
-            self._times,
-            np.zeros(ways, np.uint8),
-            self._tops,
-            self._met,
-            self._missed,
-            self._left,
-        )
+    All of these are of the same caches, which differ in their sizes of lines, sets and ways; sets
+    are the low bits of lines.
+    """
+
+    def __init__(self, shared: bool = False):
+        """``shared``: what is looked up for one pass is for all, until ``follow`` is called."""
+        self._shared, self._passes = shared, list[_Pass]()
+        self._built: Recency | None = None
+        self._made = False
+        self._rest, self._newly = NOTHING_LEFT, np.zeros(0, np.int64)
+
+    def add(self, level: Level, shapes: Sequence[StackShape]) -> int:
+        """Another pass, before the first look: its number."""
+        self._passes.append(_Pass(level, shapes))
+        return len(self._passes) - 1
 
     def forget(self) -> None:
         """Empty all caches."""
-        self._emptied[:] = self._now
-        self._context.newest[:] = NO_LINE
+        u = self._context
+        u.emptied[:], u.newest[:] = u.now, NO_LINE
         self._settled[:] = False
 
-    def look_up(self, stacks: StackLookups, entries: Records, count: int) -> Records:
-        """Pass the first ``count`` entries; those that are left to the stacks."""
+    def follow(self) -> None:
+        """Other entries follow."""
+        self._made = False
+
+    def look_up(self, number: int, stacks: StackLookups, entries: Records, count: int) -> Records:
+        """Pass the first ``count`` entries; those that are left to the stacks of a pass."""
+        if not self._made:
+            self._take(entries, count)
+            self._made = self._shared
+        for cache in self._newly.tolist():
+            settle(self._context, number, stacks, cache)
+        return self._rest
+
+    def depths(self, number: int, shape: int) -> np.ndarray:
+        """Accesses of each kind by depth in a shape of a pass: int64 [KINDS, ways + 1]."""
+        u, of = self._context, self._context.passes[number]
+        k, parts = int(of.first) + shape, int(of.parts)
+        ways = int(u.spans[k].ways)
+        made = u.met[k, :, : ways + 1].copy()
+        made[:, ways] += u.met[k, :, ways + 1 :].sum(axis=1) + u.missed[number]
+        made[:, 0] += u.met[k + 1 : int(of.last) + 1, :, 0].sum(axis=0)
+        own = (1 << LINE_SECTORS // parts) - 1
+        shifts = np.arange(parts) * (LINE_SECTORS // parts)
+        touched = (np.arange(MASKS)[:, None] >> shifts & own != 0).sum(axis=1)
+        made[:, 0] += u.tops @ touched
+        made[:, ways] += u.absent @ touched
+        return made
+
+    @property
+    def _context(self) -> Recency:
+        if self._built is None:
+            self._built = _build(self._passes)
+            self._lists = EntryLists(len(self._built.now))
+            self._now, self._left = self._built.now, self._built.left
+            self._settled = np.zeros(len(self._now), bool)
+        return self._built
+
+    def _take(self, entries: Records, count: int) -> None:
+        u = self._context
         listed = self._lists.of(entries, count)
         if self._now.max() > MOST_TIME - LINE_SECTORS * count:
-            self._renumber()
-        self._left[:] = np.where(self._settled, -1, 0)
-        meet_listed(self._context, listed)
-        ends = listed.begins[1:]
+            _renumber(u)
+        begins, ends = listed.begins[:-1], listed.begins[1:]
+        u.at[:] = begins
+        self._left[:] = np.where(self._settled, -1, begins)
+        while meet_listed(u, listed) >= 0:
+            u = self._built = _with_more_slots(u)
+        self._newly = np.flatnonzero((self._left < ends) & ~self._settled)
         if (self._left == ends).all():
-            return as_records(np.zeros(0, ENTRY))
-        for cache in np.flatnonzero((self._left < ends) & ~self._settled).tolist():
-            settle(self._context, stacks, cache)
-            self._settled[cache] = True
+            self._rest = NOTHING_LEFT
+            return
+        self._settled[self._newly] = True
         parts = [listed.items[begin:end] for begin, end in zip(self._left, ends)]
         rest = np.concatenate(parts)
         made = np.zeros(len(rest), ENTRY)
         for name in ("line", "sectors", "kind", "flags", "sm"):
             made[name] = rest[name]
-        return as_records(made)
-
-    def depths(self, shape: int) -> np.ndarray:
-        """Accesses of each kind by depth in a shape: int64 [KINDS, ways + 1]."""
-        ways = self._ways[shape]
-        made = self._met[shape, :, : ways + 1].copy()
-        made[:, 0] += self._tops[shape + 1 :].sum(axis=0)
-        # What lies on top of the sets of a chain never came to the chains of more sets.
-        made[:, ways] += self._missed[self._chains[shape]]
-        return made
-
-    def _renumber(self) -> None:
-        """Times become small numbers in the same order."""
-        known = np.concatenate([self._times, self._emptied])
-        _, numbers = np.unique(known, return_inverse=True)
-        self._times[:], self._emptied[:] = np.split(numbers, [len(self._times)])
-        self._now[:] = numbers.max()
+        self._rest = as_records(made)
 
 
-def _chains(
-    level: Level, shapes: Sequence[StackShape]
-) -> tuple[list[tuple], np.ndarray, np.ndarray, list[int], int]:
-    """Shapes that follow each other and have equal room, those of fewest sets first.
+def _build(passes: Sequence[_Pass]) -> Recency:
+    """What some passes take, with caches that have nothing."""
+    level, count = passes[0].level, len(passes)
+    table, spans = np.zeros(count, USE_PASS), []
+    size = listed = 0
+    for k, each in enumerate(passes):
+        shapes = each.shapes
+        first, most, widest = len(spans), 0, len(spans)
+        for shape in shapes:
+            mask, room = shape.sets - 1, _room(shape.ways)
+            own = shape.sets * room
+            widest = len(spans) if shape.ways > most else widest
+            spans.append((mask, room, shape.ways, size, own, shape.ways > most))
+            most = max(most, shape.ways)
+            size += level.caches * own
+            size += -size % WIDE
+        table[k] = (first, len(spans) - 1, widest, each.parts, listed, 0)
+        listed += each.parts * BLOCK_ENTRIES
+    spec, slots = as_records(np.zeros(1, RECENCY)), 4 * BLOCK_ENTRIES
+    classes = _classes(passes)
+    spec[0] = (level.caches, level.l2, level.evict, classes, slots, count)
+    width = max(span[1] for span in spans) + 1
+    numbers = np.zeros((5, level.caches), np.int64)
+    return Recency(
+        spec,
+        as_records(table),
+        as_records(np.array(spans, SPAN)),
+        *_slots(level.caches, slots, numbers[0]),
+        numbers[1],
+        numbers[2],
+        np.full(level.caches * classes, NO_LINE),
+        np.zeros(level.caches * classes, np.int64),
+        _times(size),
+        as_records(np.zeros(listed, USE)),
+        np.zeros((KINDS, MASKS), np.int64),
+        np.zeros((len(spans), KINDS, width), np.int64),
+        np.zeros((count, KINDS), np.int64),
+        np.zeros((KINDS, MASKS), np.int64),
+        numbers[3],
+        numbers[4],
+    )
 
-    Gives the chains and SPANs of :class:`.Recency`, the chain of each shape, orders of sets, and
-    how many ways all of it has.
-    """
-    made: list[tuple] = []
-    spans, numbers = np.zeros(len(shapes), SPAN), np.zeros(len(shapes), np.int64)
-    orders: list[int] = []
-    ways = 0
-    alike = groupby(range(len(shapes)), lambda k: _room(shapes[k]))
-    for group in reversed([list(group) for _, group in alike]):
-        first, last, room = group[0], group[-1], _room(shapes[group[0]])
-        sets, fewest = shapes[first].sets, shapes[last].sets
-        for k in group:
-            spans[k], numbers[k] = (sets // shapes[k].sets, shapes[k].ways), len(made)
-        shift = (sets // fewest).bit_length() - 1
-        bits = 62 if len(shapes) == 1 else fewest.bit_length() - 1  # of a hash: none is above them
-        masks = _mask(shapes, first), _mask(shapes, last)
-        made.append((first, last, sets, *masks, bits, shift, len(orders), room, ways))
-        orders += [int(f"{n:0{shift}b}"[::-1], 2) if shift else 0 for n in range(1 << shift)]
-        ways += level.caches * sets * room
-    return made, spans, numbers, orders, ways
+
+def _slots(caches: int, slots: int, held: np.ndarray) -> tuple[np.ndarray, ...]:
+    """``lines`` to ``spare_times`` of :class:`.Recency`."""
+    return (
+        np.full(caches * slots, NO_LINE),
+        np.zeros(caches * slots * LINE_SECTORS, np.int32),
+        held,
+        np.zeros(slots, np.int64),
+        np.zeros(slots * LINE_SECTORS, np.int32),
+    )
 
 
-def _room(shape: StackShape) -> int:
-    """Ways that a set has room for."""
-    return FEW if shape.ways <= FEW else max(WIDE, 1 << (shape.ways - 1).bit_length())
+def _with_more_slots(u: Recency) -> Recency:
+    """The same with twice as many slots."""
+    spec = as_records(u.spec.copy())
+    spec[0].slots *= 2
+    names = ("lines", "times", "held", "spare_lines", "spare_times")
+    made = _slots(len(u.held), int(spec[0].slots), np.zeros_like(u.held))
+    grown = u._replace(spec=spec, **dict(zip(names, made)))
+    move(u, grown)
+    return grown
 
 
-def _mask(shapes: Sequence[StackShape], k: int) -> int:
-    """What of a row is that of a shape: all of it, if there is one alone."""
-    return shapes[k].sets - 1 if len(shapes) > 1 else -1
+def _renumber(u: Recency) -> None:
+    """Times become small numbers in the same order."""
+    known = np.concatenate([u.stacks, u.times, u.emptied.astype(np.int32)])
+    _, numbers = np.unique(known, return_inverse=True)
+    sizes = np.cumsum([len(u.stacks), len(u.times)])
+    u.stacks[:], u.times[:], u.emptied[:] = np.split(numbers, sizes)
+    u.now[:] = numbers.max()
+
+
+def _classes(passes: Sequence[_Pass]) -> int:
+    """Classes of lines, of which no set of any pass has two; 0 if parts of one may share a set."""
+    return min(each.shapes[-1].sets // each.parts for each in passes)
+
+
+def _room(ways: int) -> int:
+    """Times that a set has room for."""
+    if ways <= FEW:
+        return 1 if ways == 1 else FEW
+    return -(-ways // WIDE) * WIDE
+
+
+def _times(count: int) -> np.ndarray:
+    """So many zeros, untouched, where sets of WIDE lie in single cache lines of the host."""
+    made = np.zeros(count + WIDE, np.int32)
+    return made[-(made.ctypes.data // made.itemsize) % WIDE :]

@@ -13,7 +13,7 @@ FUTEX = {"x86_64": 202, "aarch64": 98}.get(platform.machine()) if sys.platform =
 FUTEX_WAIT, FUTEX_WAKE = 128, 129  # among threads of one process
 CACHE_LINE = 64  # bytes of the host's
 WORD = 8  # bytes of an element
-_BYTE, _INT, _LONG = ir.IntType(8), ir.IntType(32), ir.IntType(64)
+_INT, _LONG = ir.IntType(32), ir.IntType(64)
 
 
 @extending.intrinsic
@@ -82,26 +82,10 @@ def push_words(_, words, first, value, count, width):
 
 
 @extending.intrinsic(prefer_literal=True)
-def equal_bytes(_, numbers, first, value, width):
-    """Which of ``width`` elements of a uint8 array, from ``first`` on, are ``value``: a bit each.
-
-    ``width`` is a literal.
-    """
-
-    def generate(context, builder, signature, arguments):
-        count = width.literal_value
-        place = _vector(context, builder, signature, arguments, count, _BYTE)
-        met = _repeated(builder, builder.trunc(arguments[2], _BYTE), count)
-        same = builder.icmp_unsigned("==", _read(builder, place, 1), met)
-        return builder.zext(builder.bitcast(same, ir.IntType(count)), _LONG)
-
-    number = numba.types.int64
-    return number(numbers, number, number, width), generate
-
-
-@extending.intrinsic(prefer_literal=True)
-def greater(_, numbers, first, value, width):
-    """Which of ``width`` elements of an int32 array, from ``first`` on, exceed ``value``, as bits.
+def push_times(_, times, first, used, limit, value, width):
+    """How many of ``width`` elements of an int32 array, from ``first`` on, exceed ``used``; those
+    that exceed ``limit`` move up by one, if ``value`` does, which comes before them. None is less
+    than 0 or than one that follows it.
 
     ``width`` is a literal.
     """
@@ -109,34 +93,22 @@ def greater(_, numbers, first, value, width):
     def generate(context, builder, signature, arguments):
         count = width.literal_value
         place = _vector(context, builder, signature, arguments, count, _INT)
-        met = _repeated(builder, builder.trunc(arguments[2], _INT), count)
-        above = builder.icmp_signed(">", _read(builder, place, 4), met)
-        return builder.zext(builder.bitcast(above, ir.IntType(count)), _LONG)
+        least, limit, coming = (
+            _repeated(builder, builder.trunc(arguments[k], _INT), count) for k in (2, 3, 4)
+        )
+        old = _read(builder, place, 4)
+        younger = builder.bitcast(builder.icmp_signed(">", old, least), ir.IntType(count))
+        order = ir.Constant(ir.VectorType(_INT, count), [count, *range(count - 1)])
+        moved = builder.shuffle_vector(old, coming, order)
+        # The greater of both, not a choice: that would become a masked store, which takes long.
+        nothing = ir.Constant(old.type, [0] * count)
+        going = builder.select(builder.icmp_signed(">", moved, limit), moved, nothing)
+        new = builder.select(builder.icmp_signed(">", going, old), going, old)
+        builder.store(new, place).align = 4
+        return builder.ctpop(builder.zext(younger, _LONG))
 
     number = numba.types.int64
-    return number(numbers, number, number, width), generate
-
-
-@extending.intrinsic(prefer_literal=True)
-def place_of_least(_, numbers, first, width):
-    """Where the least of ``width`` elements of an int32 array is, from ``first`` on.
-
-    ``width`` is a literal, and a power of two.
-    """
-
-    def generate(context, builder, signature, arguments):
-        count = width.literal_value
-        all_of = _read(builder, _vector(context, builder, signature, arguments, count, _INT), 4)
-        least = all_of
-        for far in (1 << k for k in range(count.bit_length() - 2, -1, -1)):
-            order = ir.Constant(ir.VectorType(_INT, count), [k ^ far for k in range(count)])
-            other = builder.shuffle_vector(least, least, order)
-            least = builder.select(builder.icmp_signed("<", least, other), least, other)
-        same = builder.bitcast(builder.icmp_signed("==", all_of, least), ir.IntType(count))
-        return builder.zext(builder.cttz(same, ir.Constant(ir.IntType(1), 1)), _LONG)
-
-    number = numba.types.int64
-    return number(numbers, number, width), generate
+    return number(times, number, number, number, number, width), generate
 
 
 @extending.intrinsic
@@ -321,15 +293,13 @@ BY_NAME = {
     "atomic_add": atomic_add,
     "call_native": call_native,
     "call_phase": call_phase,
-    "equal_bytes": equal_bytes,
     "equal_words": equal_words,
-    "greater": greater,
     "look": look,
     "nanoseconds": nanoseconds,
     "pause": pause,
-    "place_of_least": place_of_least,
     "popcount": popcount,
     "prefetch": prefetch,
+    "push_times": push_times,
     "push_words": push_words,
     "sleep_while": sleep_while,
     "trailing_zeros": trailing_zeros,
