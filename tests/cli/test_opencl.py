@@ -81,6 +81,36 @@ def test_a_timeline_has_the_words_of_compute_units(tmp_path):
     assert {"CU 0", "work-group slot 0", "HD7770: transpose"} <= names
 
 
+ADD = [str(FOLDER / "vector_add.bin"), "vector_add", "--global", "32768", "--local", "64",
+       "--arg", "f4[32768]", "--arg", "f4[32768]", "--arg", "zeros:f4[32768]", "--arg", "32768",
+       "--set", "sm.count=1", "--timing"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Cycles of all of a launch, and what is said of what it wrote."""
+    path = tmp_path_factory.mktemp("whole") / "whole.json"
+    said = run(*ADD, "--json", str(path)).stdout.splitlines()[-1]
+    return json.loads(path.read_text())["kernels"][0]["cycles"], said
+
+
+@pytest.mark.parametrize(
+    ("rule", "error"),
+    [("windows:speed_up=4", 0.05), ("photon:warps=64", 0.05), ("pkp:threshold=9,window=900", 0.6)],
+)
+def test_a_launch_that_runs_in_part_is_estimated_and_its_results_are_whole(
+    tmp_path, whole, rule, error
+):
+    part = run(*ADD, "--inside", rule, "--json", str(tmp_path / "part.json"))
+    assert part.exit_code == 0, part.output
+    assert "Estimated from 1 of 1 launches, 1 of them in part" in part.stdout
+    wanted, wrote = whole
+    assert part.stdout.splitlines()[-1] == wrote
+    found = json.loads((tmp_path / "part.json").read_text())
+    assert found["kernels"][0]["cycles"] < wanted
+    assert abs(found["estimate"]["cycles"]["estimated"] / wanted - 1) < error
+
+
 def test_a_trace_has_one_format(tmp_path):
     result = run(*TRANSPOSE, "--record", str(tmp_path / "t"))
     assert result.exit_code == 2
@@ -105,6 +135,8 @@ def test_quiet_prints_nothing():
         (["scale4", *SIZES, *ARGUMENTS, "--save", "factor=f.npy"], "has the arrays in, out"),
         (["scale4", *SIZES, *ARGUMENTS, "--save", "out"], "expected NAME=FILE.npy"),
         (["scale4", *SIZES, *ARGUMENTS, "--out", "folder"], "need --timing"),
+        (["scale4", *SIZES, *ARGUMENTS, "--inside", "pkp"], "--inside needs --timing"),
+        (["scale4", *SIZES, *ARGUMENTS, "--timing", "--inside", "tbpoint"], "of a trace alone"),
     ],
 )
 def test_a_mistake_is_one_line(arguments, said):

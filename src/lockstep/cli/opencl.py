@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from lockstep.cli.inside import INSIDE, check_inside, chosen_with, inside_options
 from lockstep.cli.known import GPU_NAME
 from lockstep.cli.opencl_arguments import Given, given, placed, signature
 from lockstep.cli.options import (
@@ -67,6 +68,7 @@ _SHOWN = 4  # elements of an array that are printed
     flag_value="full",
     help="Simulate the launch (full, or nothing behind it), too.",
 )
+@INSIDE
 @MEMORY
 @THREADS
 @click.option("--record", type=FILE, metavar="FILE.lst", help="Write a trace of the launch.")
@@ -79,7 +81,7 @@ _SHOWN = 4  # elements of an array that are printed
 @SUMMARY
 @QUIET
 def command(
-    path, kernel, global_size, local_size, arguments, saved, seed, gpu, overrides, timing,
+    path, kernel, global_size, local_size, arguments, saved, seed, gpu, overrides, timing, inside,
     memory_bytes, threads, record, source, advice, detail, quiet, **options,
 ) -> None:  # fmt: skip
     """Execute KERNEL of FILE, an OpenCL binary that was compiled for Tahiti (Southern Islands).
@@ -95,6 +97,8 @@ def command(
     source = source or files.source_table is not None or advice
     if not timing.simulates and (files.out or files.timeline or files.report or source):
         raise click.UsageError("--out, --timeline, --report, --source and --advice need --timing")
+    check_inside(inside, timing)
+    timing = chosen_with(inside, timing)
     if record and not api.is_tracefile_name(record):
         raise click.UsageError(
             f"--record {record}: expected FILE.lst; Accel-Sim's format has no wavefronts"
@@ -110,7 +114,7 @@ def command(
         options = {"timing": timing.simulates, "choose": timing.chooser, "threads": threads}
         options |= {"progress": progress.update if timing.simulates and progress.shown else None}
         options |= {"timeline": files.timeline is not None, "memory_bytes": memory_bytes}
-        options["source"] = source
+        options |= {"source": source} | inside_options(inside)
         device = _device(spec, path.stem, progress, options, timing.simulates)
         module = cast("GcnModule", device.load_gcn(path))
         with device.record(record) if record else nullcontext():
@@ -118,7 +122,8 @@ def command(
             values = _run(device, module, kernel, sizes, arguments, seed, targets)
     with device:
         detail = "" if quiet else detail
-        finish(device, files, detail, advise=advise if advice else None)
+        advised = advise if advice else None
+        finish(device, files, detail, chooser=timing.chooser, advise=advised)
         _write(values, targets)
         if detail:
             for line in _results(values):
