@@ -130,7 +130,8 @@ class UseTimes:
 def _build(passes: Sequence[_Pass]) -> Recency:
     """What some passes take, with caches that have nothing."""
     level, count = passes[0].level, len(passes)
-    table, spans = np.zeros(count, USE_PASS), []
+    table = np.zeros(count, USE_PASS)
+    spans: list[tuple] = []
     size = listed = 0
     for k, each in enumerate(passes):
         shapes = each.shapes
