@@ -175,7 +175,8 @@ def test_a_texture_reads_the_memory_it_lies_over(client):
     address = client.call("ALLOCATE", size=4096, kind=0)["address"]
     names = "pitch width height depth layered channels bits kind filter address_x address_y"
     names += " address_z normalized normalized_values cube level_filter level_bias level_least"
-    fields = dict.fromkeys((*names.split(), "level_most"), 0)
+    names += " level_most border_0 border_1 border_2 border_3"
+    fields = dict.fromkeys(names.split(), 0)
     fields |= {
         "levels": 1,
         "address": address,
@@ -194,7 +195,7 @@ def test_levels_of_detail_follow_each_other(client):
     names = (
         "pitch width height depth layered cube levels channels bits kind filter address_x "
         "address_y address_z normalized normalized_values level_filter level_bias level_least "
-        "level_most"
+        "level_most border_0 border_1 border_2 border_3"
     )
     fields = dict.fromkeys(names.split(), 0)
     fields |= {"address": address, "width": 10, "height": 5, "pitch": 40, "channels": 1}

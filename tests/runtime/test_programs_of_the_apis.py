@@ -72,7 +72,11 @@ def run_built(build, run_path):
 def test_a_program_gets_what_cuda_gives(run_built, name):
     out, simulator = run_built(PROGRAMS[name])
     assert out == "PASS\n"
-    refused = {"device": {"cudaIpcGetMemHandle": 1}, "functions": {"a launch with clusters": 1}}
+    refused = {
+        "device": {"cudaIpcGetMemHandle": 1},
+        "functions": {"a launch with clusters": 1},
+        "textures": {"cudaCreateTextureObject with sRGB": 1},
+    }
     assert simulator.unsupported == refused.get(name, {})
     assert {count.code for count in simulator.kernels.values()} <= {"machine code of sm_80"}
 

@@ -68,12 +68,21 @@ def _record(fields: dict[str, int], axes: tuple[int, ...]) -> np.ndarray:
             level_filter=FILTERS[fields["level_filter"] & 1],
             level_bias=levels[0],
             level_limits=(levels[1], levels[2]),
+            border=_border(fields),
         ),
         channels=fields["channels"],
         layered=bool(fields["layered"]),
         cube=bool(fields["cube"]),
         normalized_values=bool(fields["normalized_values"]),
     )
+
+
+def _border(fields: dict[str, int]) -> tuple[int, int, int, int]:
+    """The bits of what lies outside: zeros, unless the border is asked for on some axis."""
+    if not any(fields[f"address_{axis}"] & 3 == AddressMode.BORDER for axis in "xyz"):
+        return (0, 0, 0, 0)
+    first, second, third, last = (fields[f"border_{channel}"] for channel in range(4))
+    return (first, second, third, last)
 
 
 def _single(bits: int) -> float:

@@ -59,13 +59,13 @@ def index_of(i, size, mode):
     return min(max(i, 0), size - 1)
 
 
-def element(image, indices, modes):
+def element(image, indices, modes, border=(0, 0, 0, 0)):
     """``indices`` are x, y, z."""
     found = [
         index_of(i, size, mode) for i, size, mode in zip(indices, image.shape[::-1][1:], modes)
     ]
     if None in found:
-        return np.zeros(4)
+        return np.array(border)
     have = image[tuple(found[::-1])]
     return np.concatenate([have, [0, 0, 0, 1][len(have) :]])
 
@@ -75,18 +75,19 @@ def scaled(image, coordinates, normalized):
     return [np.float32(c) * np.float32(s) if normalized else c for c, s in zip(coordinates, sizes)]
 
 
-def naive(image, coordinates, modes, normalized, linear):
+def naive(image, coordinates, modes, normalized, linear, border=(0, 0, 0, 0)):
     if not normalized:
         modes = ["clamp" if m in ("wrap", "mirror") else m for m in modes]
     where = scaled(image, [float(c) for c in coordinates], normalized)
     if not linear:
-        return element(image, [math.floor(w) for w in where], modes)
+        return element(image, [math.floor(w) for w in where], modes, border)
     lows = [math.floor(w - 0.5) for w in where]
     weights = [math.floor((w - 0.5 - low) * 256 + 0.5) / 256 for w, low in zip(where, lows)]
     total = np.zeros(4)
     for corner in itertools.product((0, 1), repeat=len(where)):
         weight = math.prod(a if c else 1 - a for a, c in zip(weights, corner))
-        total += weight * element(image, [low + c for low, c in zip(lows, corner)], modes)
+        at = [low + c for low, c in zip(lows, corner)]
+        total += weight * element(image, at, modes, border)
     return total
 
 
@@ -124,6 +125,25 @@ def test_samples_are_those_of_the_naive_sampler(device, geometry, channels):
         modes = [mode] * 3
         expected = [naive(image, row, modes, normalized, linear) for row in at]
         assert np.allclose(got, expected, rtol=1e-5, atol=1e-6), (mode, normalized, linear)
+
+
+@pytest.mark.parametrize("linear", [False, True])
+def test_what_lies_outside_has_the_colour_of_the_border(device, linear):
+    rng = np.random.default_rng(7)
+    image = rng.random((8, 16, 2)).astype(np.float32)
+    colour = np.array([0.25, 3.5, -1, 7], np.float32)
+    texture = device.texture(
+        image,
+        "linear" if linear else "point",
+        "border",
+        channels=2,
+        border=tuple(colour.view(np.uint32)),
+    )
+    at = random_coordinates(rng, (16, 8), False)
+    got = run(device, module_text("2d"), texture, at)
+    expected = [naive(image, row, ["border"] * 3, False, linear, colour) for row in at]
+    assert np.allclose(got, expected, rtol=1e-5, atol=1e-6)
+    assert (got == colour).all(1).any()
 
 
 @pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "u4", "i4", "f2", "f4"])

@@ -5,6 +5,9 @@ __global__ void rd(cudaTextureObject_t t, float *o, int w) {
     int x = threadIdx.x, y = blockIdx.x;
     o[y * w + x] = tex2D<float>(t, x + 0.5f, y + 0.5f);
 }
+__global__ void edge(cudaTextureObject_t t, float *o, int w) {
+    o[threadIdx.x] = tex2D<float>(t, w - 1 + threadIdx.x + 0.5f, 0.5f);
+}
 __global__ void lin(cudaTextureObject_t t, float *o) {
     o[threadIdx.x] = tex1Dfetch<float>(t, threadIdx.x);
 }
@@ -74,6 +77,16 @@ int main() {
     rd<<<hh, w>>>(q, d, w);
     CK(cudaMemcpy(o, d, sizeof o, cudaMemcpyDeviceToHost));
     OK(!memcmp(o, h, sizeof o));
+    td.addressMode[0] = td.addressMode[1] = cudaAddressModeBorder;
+    td.borderColor[0] = 7.5f;
+    cudaTextureObject_t coloured;
+    CK(cudaCreateTextureObject(&coloured, &r, &td, nullptr));
+    edge<<<1, 2>>>(coloured, d, w);
+    CK(cudaMemcpy(o, d, 8, cudaMemcpyDeviceToHost));
+    OK(o[0] == h[w - 1] && o[1] == 7.5f);
+    td.sRGB = 1;
+    OK(cudaCreateTextureObject(&coloured, &r, &td, nullptr) == cudaErrorNotSupported);
+    td.sRGB = 0;
     cudaArray_t la;
     CK(cudaMalloc3DArray(&la, &cd, make_cudaExtent(4, 2, 3), cudaArrayLayered));
     cudaMemcpy3DParms cp = {};

@@ -17,7 +17,7 @@ ONE = 0x3F800000  # as f32
 
 @dataclass(frozen=True)
 class ElementPlace:
-    """Indices of elements (i32) on three axes; where ``exists`` (i1) fails, all is zero."""
+    """Indices of elements (i32) on three axes; where ``exists`` (i1) fails, it is the border."""
 
     x: ir.Value
     y: ir.Value
@@ -27,6 +27,8 @@ class ElementPlace:
 
 _SAMPLING = ("linear", "address_x", "address_y", "address_z", "level_linear", "level_bias")
 _SAMPLING += ("level_least", "level_most", "compare")
+_BORDER = tuple(f"border_{channel}" for channel in range(CHANNELS))
+_SAMPLING += _BORDER
 
 
 class Texture:
@@ -73,15 +75,16 @@ class Texture:
 def fetch(b: LaneBuilder, texture: Texture, place: ElementPlace) -> Values:
     """The four channels of an element (bits, i32), and its address (i64)."""
 
-    def emit(inner: LaneBuilder, record, x, y, z, exists) -> Values:
-        own = Texture(inner, record, record)
+    def emit(inner: LaneBuilder, record, sampler, x, y, z, exists) -> Values:
+        own = Texture(inner, record, sampler)
         address = _address(inner, own, x, y, z)
         channels = [_channel(inner, own, address, c) for c in range(CHANNELS)]
-        zero, there = inner.constant(I32, 0).ir, inner.lanes_of(exists).ir
-        return [*(inner.ir.select(there, c, zero) for c in channels), address]
+        there, outside = inner.lanes_of(exists).ir, [own.number(name).ir for name in _BORDER]
+        chosen = [inner.ir.select(there, c, o) for c, o in zip(channels, outside, strict=True)]
+        return [*chosen, address]
 
     exists = b.bits_of(Value(place.exists, PRED))
-    arguments = [texture.record, place.x, place.y, place.z, exists]
+    arguments = [texture.record, texture.sampler, place.x, place.y, place.z, exists]
     results = [*[b.vector(I32)] * CHANNELS, b.vector(I64)]
     return outlined(b, "fetch_element", results, arguments, emit, faults=False)
 

@@ -42,6 +42,10 @@ TEXTURE = np.dtype(
         ("level_most", "f8"),
         ("compare", "i8"),  # place in COMPARISONS: when a depth that is asked for passes
         ("samples", "i8"),  # of each element
+        ("border_0", "i8"),  # bits of the first channel outside, where the address is BORDER
+        ("border_1", "i8"),
+        ("border_2", "i8"),
+        ("border_3", "i8"),
     ]
 )
 MAGIC = 0x6C6F636B_74657874
@@ -64,7 +68,7 @@ class AddressMode(IntEnum):
     WRAP = 0
     CLAMP = 1
     MIRROR = 2
-    BORDER = 3  # zero
+    BORDER = 3  # another value, by default zero
 
 
 def place(memory: DeviceMemory, records: np.ndarray, elements: Sequence[np.ndarray] = ()) -> int:
@@ -114,7 +118,8 @@ class Sampling:
 
     ``address`` is for x, y and z. ``level_filter``, ``level_bias`` and ``level_limits`` are for
     textures with several levels of detail. ``compare`` is how a depth that an instruction names
-    must be to the texture's elements; PTX leaves it open, the default is OpenGL's.
+    must be to the texture's elements; PTX leaves it open, the default is OpenGL's. ``border`` has
+    the bits (32 each) of the channels outside, of an f32 or an integer as the elements are read.
     """
 
     filter: str = "point"
@@ -124,6 +129,7 @@ class Sampling:
     level_bias: float = 0.0
     level_limits: tuple[float, float] = (0.0, math.inf)
     compare: str = "less_equal"
+    border: tuple[int, int, int, int] = (0, 0, 0, 0)
 
     def write(self, record: np.ndarray) -> None:
         """Set a record's fields. Raises :class:`WorkloadError` for names that there are not."""
@@ -143,6 +149,8 @@ class Sampling:
             self.level_bias,
         )
         record["level_least"], record["level_most"] = self.level_limits
+        for channel, bits in enumerate(self.border):
+            record[f"border_{channel}"] = bits
 
 
 def sampler(sampling: Sampling) -> np.ndarray:

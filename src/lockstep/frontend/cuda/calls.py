@@ -198,7 +198,7 @@ FORMS: dict[Call, Form] = {
     ),
     # shape in elements, 0 = the axis is absent; pitch: bytes of a row in memory at address. Further
     # levels of detail follow, see runtime/textures.py. level_bias, level_least and level_most are
-    # the bits of f32.
+    # the bits of f32; border_0 to border_3 those of the channels of what lies outside.
     Call.CREATE_TEXTURE: Form(
         (
             "address",
@@ -222,12 +222,14 @@ FORMS: dict[Call, Form] = {
             "level_bias",
             "level_least",
             "level_most",
+            *(f"border_{channel}" for channel in range(4)),
         ),
         ("texture",),
         least=(("levels", 1), ("width", 1)),
         most=(
             *((name, _U31) for name in ("pitch", "width", "height", "depth")),
             *((f"level_{name}", _U32) for name in ("bias", "least", "most")),
+            *((f"border_{channel}", _U32) for channel in range(4)),
             ("levels", 32),
         ),
     ),

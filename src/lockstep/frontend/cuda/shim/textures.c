@@ -109,6 +109,10 @@ static int create(unsigned long long *out, const struct resource *resource,
     request.level_bias = bits_of(sampling->level_bias);
     request.level_least = bits_of(sampling->level_least);
     request.level_most = bits_of(sampling->level_most);
+    request.border_0 = bits_of(sampling->border[0]);
+    request.border_1 = bits_of(sampling->border[1]);
+    request.border_2 = bits_of(sampling->border[2]);
+    request.border_3 = bits_of(sampling->border[3]);
     struct create_texture_reply fields = {0};
     int status = GPU_CALL(CREATE_TEXTURE, &request, &fields);
     *out = fields.texture;
@@ -124,6 +128,9 @@ API int cudaCreateTextureObject(unsigned long long *out, const struct resource *
                                 const struct sampling *sampling, const void *view) {
     if (view) {
         return report(gpu_unsupported("cudaCreateTextureObject with a resource view"));
+    }
+    if (sampling->srgb) {
+        return report(gpu_unsupported("cudaCreateTextureObject with sRGB"));
     }
     return create(out, resource, sampling);
 }
