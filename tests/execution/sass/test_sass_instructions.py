@@ -11,7 +11,7 @@ import pytest
 
 import lockstep
 from lockstep.execution.sass import instructions  # noqa: F401 (fills the table)
-from lockstep.execution.sass.opcodes import TABLE, name_of
+from lockstep.execution.sass.opcodes import TABLE, name_of, problem
 from lockstep.isa.sass.encoding.decoder import disassemble
 from ptx_twin.cases import differences, operand_bytes, results_of, twin_results
 from ptx_twin.generator import SCRATCH
@@ -98,3 +98,17 @@ def test_the_machine_code_is_of_the_cases_as_they_are(architecture):
     for name, kernel in unpack(architecture)[1].items():
         today = assembled(kernel.bundle, kernel.uniform).digest
         assert kernel.digest == today, f"{name} is out of date: run scripts/sass_twin.py"
+
+
+@pytest.mark.parametrize(
+    "word, operation",
+    [
+        ("8f790002000000000001800400e81f00", "PML2"),  # prefetch.global.L2::evict_last
+        ("8f790002000000000001000500e21f00", "DML2"),  # applypriority
+        ("8f790002000000000001800500e21f00", "RML2"),  # discard
+    ],
+)
+def test_what_tells_the_l2_of_a_line_is_executed(word, operation):
+    (instruction,) = disassemble(bytes.fromhex(word), 90, 0)
+    assert instruction.opcode == f"CCTL.E.{operation}"
+    assert not problem(instruction)

@@ -141,6 +141,6 @@ def _number(b: LaneBuilder, texture: Texture, address: ir.Value) -> ir.Value:
 
 def _scaled(b: LaneBuilder, texture: Texture, whole: ir.Value) -> ir.Value:
     """An integer of up to 16 bits as an f32 between 0 or -1, and 1."""
-    number = b.ir.fmul(b.ir.sitofp(whole, b.vector(F32)), texture.real("scale").ir)
+    number = b.ir.fdiv(b.ir.sitofp(whole, b.vector(F32)), texture.real("scale").ir)
     least = b.constant(F32, -1.0)
     return b.cast(b.elementwise("maxnum", Value(number, F32), least), I32).ir

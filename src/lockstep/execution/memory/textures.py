@@ -26,7 +26,7 @@ TEXTURE = np.dtype(
         ("channels", "i8"),  # numbers of an element: 1, 2 or 4
         ("number_bytes", "i8"),  # 1, 2 or 4
         ("number", "i8"),  # Number
-        ("scale", "f8"),  # of integers that are read as floats; 0 = they are not
+        ("scale", "f8"),  # by it integers are divided that are read as floats; 0 = they are not
         ("linear", "i8"),  # 1 = values between elements are interpolated
         ("normalized", "i8"),  # 1 = coordinates go from 0 to 1
         ("address_x", "i8"),  # Address
@@ -207,7 +207,7 @@ def describe(
     record["row_bytes"], record["slice_bytes"] = row_bytes, row_bytes * height
     record["channels"], record["number_bytes"] = channels, dtype.itemsize
     record["number"], record["samples"] = _NUMBERS[dtype.kind], samples
-    record["scale"] = 1 / np.iinfo(dtype).max if normalized_values else 0
+    record["scale"] = np.iinfo(dtype).max if normalized_values else 0
     record["layered"], record["dimensions"], record["cube"] = layered, dimensions, cube
     return record
 

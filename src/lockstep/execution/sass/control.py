@@ -20,7 +20,8 @@ from lockstep.isa.sass.encoding.operand import Constant, Immediate, Name, Operan
     "ERRBAR", "CGAERRBAR", "FENCE", "PREEXIT", "ACQBULK", "ENDCOLLECTIVE", "EXIT",
     "BPT", "UCGABAR_ARV", "UCGABAR_WAIT",
     modifiers="TRAP LE SC ALL VC CTA GPU SYS IVALL ALL.GPU ALL.CTA EXCLUSIVE COLLECTIVE NOINC "
-    "SYNCS G KEEPREFCOUNT PREEMPTED IVALLP IVALLTD D C U VIEW ASYNC S T NOWARP E PF1 PF2 WARP",
+    "SYNCS G KEEPREFCOUNT PREEMPTED IVALLP IVALLTD D C U VIEW ASYNC S T NOWARP E PF1 PF2 PML2 "
+    "DML2 RML2 WARP",
 )  # fmt: skip
 def no_result(lift: Lift, i: Instruction) -> None:
     """Nothing is computed: order and convergence are the scheduler's business."""
