@@ -23,6 +23,7 @@ PROGRAMS = {
     "limits": ("limits.cu",),
     "textures": ("textures.cu",),
     "mipmaps": ("mipmaps.cu",),
+    "queries": ("queries.cu", "-lcuda"),
     "linked": ("linked.cu", "linked_variables.cu", "-rdc=true"),
 }
 OPTIONS = ("-std=c++17", "-cudart=shared")

@@ -137,6 +137,14 @@ static void follow(void) {
     }
 }
 
+// The runtime API makes the context of its device current, where the program has pushed none.
+static context_t top(void) {
+    if (depth) {
+        return stack[depth - 1];
+    }
+    return gpu_has_context() ? &primary[gpu_current()] : NULL;
+}
+
 API int cuDevicePrimaryCtxRetain(context_t *context, int device) {
     int status = check(device);
     *context = status ? NULL : &primary[device];
@@ -174,12 +182,13 @@ API int cuCtxSetCurrent(context_t context) {
         stack[depth - 1] = context;
         depth -= context == NULL;
     }
+    gpu_keep_context(false);
     follow();
     return SUCCESS;
 }
 
 API int cuCtxGetCurrent(context_t *context) {
-    *context = depth ? stack[depth - 1] : NULL;
+    *context = top();
     return SUCCESS;
 }
 
@@ -194,12 +203,17 @@ API int cuCtxPushCurrent(context_t context) {
 ALSO(cuCtxPushCurrent_v2, cuCtxPushCurrent);
 
 API int cuCtxPopCurrent(context_t *context) {
-    if (depth == 0) {
+    context_t popped = top();
+    if (!popped) {
         return INVALID_CONTEXT;
     }
-    depth--;
     if (context) {
-        *context = stack[depth];
+        *context = popped;
+    }
+    if (depth) {
+        depth--;
+    } else {
+        gpu_keep_context(false);
     }
     follow();
     return SUCCESS;
@@ -252,7 +266,7 @@ ALSO(cuCtxDestroy_v2, cuCtxDestroy);
 
 API int cuCtxGetDevice(int *device) {
     *device = gpu_current();
-    return depth ? SUCCESS : INVALID_CONTEXT;
+    return top() ? SUCCESS : INVALID_CONTEXT;
 }
 
 API int cuCtxGetApiVersion(context_t context, unsigned *version) {

@@ -27,7 +27,8 @@ API int cuMemAllocAsync(pointer_t *address, size_t bytes, stream_t stream) {
 }
 
 API int cuMemAllocManaged(pointer_t *address, size_t bytes) {
-    return allocate(address, bytes, ALLOCATION_MANAGED);
+    int status = allocate(address, bytes, ALLOCATION_MANAGED);
+    return status ? status : advise((void *)(uintptr_t)*address, bytes, FORGOTTEN, 0);
 }
 
 API int cuMemAllocPitch(pointer_t *address, size_t *pitch, size_t width, size_t rows) {
@@ -229,11 +230,3 @@ API int cuPointerSetAttribute(const void *value, int attribute, pointer_t addres
     (void)value, (void)attribute, (void)address;
     return SUCCESS;
 }
-
-API int cuMemAdvise(pointer_t address, size_t bytes) {
-    (void)address, (void)bytes;
-    return SUCCESS;
-}
-ALSO(cuMemAdvise_v2, cuMemAdvise);
-ALSO(cuMemPrefetchAsync, cuMemAdvise);
-ALSO(cuMemPrefetchAsync_v2, cuMemAdvise);

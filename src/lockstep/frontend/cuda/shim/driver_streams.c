@@ -49,15 +49,12 @@ API int cuStreamGetAttribute(stream_t stream, int attribute, void *value) {
     return (stream_attribute(value, stream, attribute));
 }
 
-// What a program prefers of caches and of waiting changes nothing here.
 API int cuStreamSetAttribute(stream_t stream, int attribute, const void *value) {
-    (void)stream, (void)attribute;
-    return value ? SUCCESS : (INVALID_VALUE);
+    return translate(stream_set_attribute(stream, attribute, value));
 }
 
 API int cuStreamCopyAttributes(stream_t to, stream_t stream) {
-    (void)to, (void)stream;
-    return SUCCESS;
+    return translate(stream_copy_attributes(to, stream));
 }
 
 API int cuStreamGetId(stream_t stream, unsigned long long *id) {

@@ -5,6 +5,7 @@
 static _Thread_local int last_error;
 
 int report(int status) {
+    gpu_keep_context(true);
     if (status != SUCCESS && status != NOT_READY) {
         last_error = status;
     }

@@ -73,6 +73,26 @@ int gpu_peer_access(int number, int peer, int action, int *can); // PEER_CAN ...
 bool gpu_is_device(const void *address);
 int gpu_unsupported(const char *name);
 
+// Whether the runtime API has made the context of the thread's device its current one.
+bool gpu_has_context(void);
+void gpu_keep_context(bool has);
+
+// What a program advises of managed memory (advice.c). Devices are numbers or ON_THE_HOST.
+
+enum { ON_THE_HOST = -1 }; // cudaCpuDeviceId
+enum {                     // cudaMemoryAdvise, and what is kept beside it
+    SET_READ_MOSTLY = 1,
+    UNSET_READ_MOSTLY,
+    SET_PREFERRED,
+    UNSET_PREFERRED,
+    SET_ACCESSED,
+    UNSET_ACCESSED,
+    PREFETCHED,
+    FORGOTTEN,
+};
+int advise(const void *address, size_t bytes, int advice, int device);
+int advice_of(void *data, size_t size, int attribute, const void *address, size_t bytes);
+
 // Modules and kernels (modules.c)
 
 struct module;
@@ -138,6 +158,8 @@ static inline int device_of(void *stream) {
     return number <= STREAM_BLOCKING ? gpu_current() : (int)(flags_of(stream) >> DEVICE_SHIFT);
 }
 int stream_attribute(void *value, void *stream, int attribute);
+int stream_set_attribute(void *stream, int attribute, const void *value);
+int stream_copy_attributes(void *to, void *stream);
 
 // Kernels (kernels.c)
 

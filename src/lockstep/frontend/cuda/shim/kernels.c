@@ -100,12 +100,49 @@ int launch_attributes(const struct launch_attribute *attributes, unsigned count,
     return SUCCESS;
 }
 
+enum { STREAM_ATTRIBUTES = 16 };
+
+// No address in the program: streams are numbers.
+static const void *attribute_key(void *stream, int attribute) {
+    uintptr_t number = (uintptr_t)stream * STREAM_ATTRIBUTES + (uintptr_t)attribute;
+    return (const void *)((uintptr_t)1 << 63 | number);
+}
+
+// What a program prefers of caches and of waiting changes nothing here; it is kept for who asks.
+int stream_set_attribute(void *stream, int attribute, const void *value) {
+    if (!value || attribute < 0 || attribute >= STREAM_ATTRIBUTES) {
+        return INVALID_VALUE;
+    }
+    const void *key = attribute_key(stream, attribute);
+    void *kept = table_get(key);
+    if (!kept) {
+        kept = malloc(sizeof(struct launch_attribute));
+        table_put(key, kept);
+    }
+    memcpy(kept, value, sizeof((struct launch_attribute){0}.value));
+    return SUCCESS;
+}
+
+int stream_copy_attributes(void *to, void *stream) {
+    for (int attribute = 0; attribute < STREAM_ATTRIBUTES; attribute++) {
+        const void *kept = table_get(attribute_key(stream, attribute));
+        if (kept) {
+            stream_set_attribute(to, attribute, kept);
+        }
+    }
+    return SUCCESS;
+}
+
 int stream_attribute(void *value, void *stream, int attribute) {
     if (!value) {
         return INVALID_VALUE;
     }
-    struct launch_attribute zero = {0};
-    memcpy(value, &zero.value, sizeof zero.value);
+    static const struct launch_attribute zero;
+    const void *kept = table_get(attribute_key(stream, attribute));
+    memcpy(value, kept ? kept : &zero.value, sizeof zero.value);
+    if (kept) {
+        return SUCCESS;
+    }
     if (attribute == SYNCHRONIZATION_POLICY) {
         *(int *)value = AUTOMATIC;
     } else if (attribute == PRIORITY) {

@@ -30,6 +30,7 @@ static int device_count;
 static uint64_t all_bytes;           // of the memory of all devices
 static int told;                     // the device that the simulator takes calls for
 static _Thread_local int current;    // that the thread has set
+static _Thread_local bool has_context;
 
 static int give_up(int status, const char *reason) {
     fprintf(stderr, "lockstep: %s\n", reason);
@@ -267,6 +268,14 @@ int gpu_current(void) {
 
 void gpu_set_current(int number) {
     current = number;
+}
+
+bool gpu_has_context(void) {
+    return has_context;
+}
+
+void gpu_keep_context(bool has) {
+    has_context = has;
 }
 
 int gpu_attribute(int attribute) {

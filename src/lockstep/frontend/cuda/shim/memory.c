@@ -29,7 +29,8 @@ API int cudaMalloc(void **address, size_t bytes) {
 
 API int cudaMallocManaged(void **address, size_t bytes, unsigned flags) {
     (void)flags;
-    return bytes ? allocate(address, bytes, ALLOCATION_MANAGED) : report(INVALID_VALUE);
+    int status = bytes ? allocate(address, bytes, ALLOCATION_MANAGED) : report(INVALID_VALUE);
+    return status ? status : advise(*address, bytes, FORGOTTEN, 0);
 }
 
 API int cudaHostAlloc(void **address, size_t bytes, unsigned flags) {
@@ -269,25 +270,6 @@ API int cudaMemcpyFromSymbolAsync(void *to, const void *shadow, size_t bytes, si
 
 API int cudaMemcpyFromSymbol(void *to, const void *shadow, size_t bytes, size_t offset, int kind) {
     return cudaMemcpyFromSymbolAsync(to, shadow, bytes, offset, kind, BLOCKING);
-}
-
-// Managed memory is where the program and kernels both see it: advice changes nothing.
-API int cudaMemPrefetchAsync(const void *address, size_t bytes) {
-    (void)address, (void)bytes;
-    return SUCCESS;
-}
-
-API int cudaMemAdvise(const void *address, size_t bytes) {
-    (void)address, (void)bytes;
-    return SUCCESS;
-}
-
-API int cudaMemPrefetchAsync_v2(const void *address, size_t bytes) {
-    return cudaMemPrefetchAsync(address, bytes);
-}
-
-API int cudaMemAdvise_v2(const void *address, size_t bytes) {
-    return cudaMemAdvise(address, bytes);
 }
 
 API int cudaStreamAttachMemAsync(stream_t stream, void *address, size_t bytes, unsigned flags) {

@@ -68,15 +68,12 @@ API int cudaStreamGetAttribute(stream_t stream, int attribute, void *value) {
     return report(stream_attribute(value, stream, attribute));
 }
 
-// What a program prefers of caches and of waiting changes nothing here.
 API int cudaStreamSetAttribute(stream_t stream, int attribute, const void *value) {
-    (void)stream, (void)attribute;
-    return value ? SUCCESS : report(INVALID_VALUE);
+    return report(stream_set_attribute(stream, attribute, value));
 }
 
 API int cudaStreamCopyAttributes(stream_t to, stream_t stream) {
-    (void)to, (void)stream;
-    return SUCCESS;
+    return report(stream_copy_attributes(to, stream));
 }
 
 API int cudaStreamGetId(stream_t stream, unsigned long long *id) {

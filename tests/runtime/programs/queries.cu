@@ -1,0 +1,115 @@
+// What was said of managed memory, streams and contexts is told to who asks; copies in batches.
+
+#include <cuda.h>
+
+#include "check.h"
+
+static const cudaMemLocation ON_DEVICE = {cudaMemLocationTypeDevice, 0};
+static const cudaMemLocation ON_HOST = {cudaMemLocationTypeHost, 0};
+
+static int told(cudaMemRangeAttribute attribute, const void *address, size_t bytes) {
+    int answer = -9;
+    CK(cudaMemRangeGetAttribute(&answer, sizeof answer, attribute, address, bytes));
+    return answer;
+}
+
+static void advice() {
+    char *m;
+    const size_t half = 1 << 16, all = 2 * half;
+    CK(cudaMallocManaged(&m, all));
+    OK(told(cudaMemRangeAttributeReadMostly, m, all) == 0);
+    OK(told(cudaMemRangeAttributePreferredLocation, m, all) == cudaInvalidDeviceId);
+    CK(cudaMemAdvise(m, half, cudaMemAdviseSetReadMostly, ON_DEVICE));
+    OK(told(cudaMemRangeAttributeReadMostly, m, half) == 1);
+    OK(told(cudaMemRangeAttributeReadMostly, m, all) == 0);
+    CK(cudaMemAdvise(m, all, cudaMemAdviseSetPreferredLocation, ON_HOST));
+    CK(cudaMemAdvise(m + half, half, cudaMemAdviseSetPreferredLocation, ON_DEVICE));
+    OK(told(cudaMemRangeAttributePreferredLocation, m, half) == cudaCpuDeviceId);
+    OK(told(cudaMemRangeAttributePreferredLocation, m + half, half) == 0);
+    OK(told(cudaMemRangeAttributePreferredLocation, m, all) == cudaInvalidDeviceId);
+    CK(cudaMemPrefetchAsync(m, all, ON_DEVICE, 0, nullptr));
+    OK(told(cudaMemRangeAttributeLastPrefetchLocation, m, all) == 0);
+    CK(cudaMemAdvise(m, all, cudaMemAdviseSetAccessedBy, ON_DEVICE));
+    CK(cudaMemAdvise(m, half, cudaMemAdviseSetAccessedBy, ON_HOST));
+    int devices[3];
+    CK(cudaMemRangeGetAttribute(devices, 12, cudaMemRangeAttributeAccessedBy, m, half));
+    OK(devices[0] == 0 && devices[1] == cudaCpuDeviceId && devices[2] == cudaInvalidDeviceId);
+    CK(cudaMemRangeGetAttribute(devices, 12, cudaMemRangeAttributeAccessedBy, m, all));
+    OK(devices[0] == 0 && devices[1] == cudaInvalidDeviceId);
+    int mostly, preferred;
+    void *data[] = {&mostly, &preferred};
+    size_t sizes[] = {4, 4};
+    cudaMemRangeAttribute asked[] = {cudaMemRangeAttributeReadMostly,
+                                     cudaMemRangeAttributePreferredLocationType};
+    CK(cudaMemRangeGetAttributes(data, sizes, asked, 2, m, half));
+    OK(mostly == 1 && preferred == cudaMemLocationTypeHost);
+    CK(cudaFree(m));
+    CK(cudaMallocManaged(&m, all));
+    OK(told(cudaMemRangeAttributeReadMostly, m, half) == 0);
+    void *device;
+    CK(cudaMalloc(&device, all));
+    IS(cudaMemRangeGetAttribute(&mostly, 4, asked[0], device, all), cudaErrorInvalidValue);
+}
+
+static void batches() {
+    int h[60], back[60] = {}, *d;
+    for (int i = 0; i < 60; i++)
+        h[i] = i * i;
+    CK(cudaMalloc(&d, 2 * sizeof h));
+    void *to[] = {d + 30, d};
+    const void *from[] = {h + 30, h};
+    size_t bytes[] = {120, 120}, first = 0;
+    cudaMemcpyAttributes how = {};
+    how.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+    cudaStream_t s;
+    CK(cudaStreamCreate(&s));
+    CK(cudaMemcpyBatchAsync(to, from, bytes, 2, &how, &first, 1, s));
+    CK(cudaStreamSynchronize(s));
+    cudaMemcpy3DPeerParms box = {};
+    box.srcPtr = make_cudaPitchedPtr(d, 20, 20, 4);
+    box.dstPtr = make_cudaPitchedPtr(d + 60, 20, 20, 4);
+    box.extent = make_cudaExtent(20, 4, 3);
+    CK(cudaMemcpy3DPeer(&box));
+    CK(cudaMemcpy(back, d + 60, sizeof back, cudaMemcpyDeviceToHost));
+    OK(!memcmp(back, h, sizeof h));
+    box.dstDevice = 7;
+    IS(cudaMemcpy3DPeerAsync(&box, s), cudaErrorInvalidDevice);
+}
+
+static void attributes() {
+    cudaStream_t one, other;
+    CK(cudaStreamCreate(&one));
+    CK(cudaStreamCreate(&other));
+    cudaStreamAttrValue set = {}, found = {};
+    set.accessPolicyWindow.num_bytes = 4096;
+    set.accessPolicyWindow.hitRatio = 0.5f;
+    CK(cudaStreamSetAttribute(one, cudaStreamAttributeAccessPolicyWindow, &set));
+    CK(cudaStreamGetAttribute(other, cudaStreamAttributeAccessPolicyWindow, &found));
+    OK(found.accessPolicyWindow.num_bytes == 0);
+    CK(cudaStreamCopyAttributes(other, one));
+    CK(cudaStreamGetAttribute(other, cudaStreamAttributeAccessPolicyWindow, &found));
+    OK(found.accessPolicyWindow.num_bytes == 4096 && found.accessPolicyWindow.hitRatio == 0.5f);
+}
+
+// The runtime makes the context of its device the current one.
+static void contexts() {
+    CUcontext current, popped;
+    CUdevice device = -1;
+    OK(cuInit(0) == 0 && cuCtxGetCurrent(&current) == 0 && !current);
+    OK(cuCtxGetDevice(&device) == CUDA_ERROR_INVALID_CONTEXT);
+    CK(cudaFree(nullptr));
+    CK(cudaDeviceSynchronize());
+    OK(cuCtxGetCurrent(&current) == 0 && current);
+    OK(cuCtxGetDevice(&device) == 0 && device == 0);
+    OK(cuCtxPopCurrent(&popped) == 0 && popped == current);
+    OK(cuCtxGetCurrent(&popped) == 0 && !popped);
+    OK(cuCtxPushCurrent(current) == 0 && cuCtxGetCurrent(&popped) == 0 && popped == current);
+}
+
+int main() {
+    contexts();
+    advice();
+    batches();
+    attributes();
+    return finish();
+}
