@@ -1,5 +1,7 @@
 """Programs whose path depends on time, executed while they are simulated."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -278,6 +280,29 @@ def test_launches_of_a_kernel_overlap_in_streams(live, ptx):
     for y in results:
         np.testing.assert_array_equal(y.numpy(), np.full(2048, 3.0))
     assert launches[1].timed().launched < launches[0].timed().end
+
+
+def test_a_stream_comes_after_an_event_of_another(live, ptx):
+    kernel = live.load_ptx(ptx)["axpy"]
+    x, y = live.array(np.ones(2048, "f4")), live.zeros(2048)
+    streams = live.stream(), live.stream()
+    launches = []
+    for k in range(4):
+        launches.append(kernel[16, 128, 0, streams[k & 1]](2048, 3.0, x, y))
+        streams[~k & 1].wait(live.event().record(streams[k & 1]))
+    np.testing.assert_array_equal(y.numpy(), np.full(2048, 12.0))
+    for first, second in itertools.pairwise(launches):
+        assert first.timed().end <= second.timed().launched
+
+
+def test_a_stream_waits_for_no_event_that_it_comes_after_anyway(live, ptx):
+    kernel = live.load_ptx(ptx)["axpy"]
+    x, y = live.array(np.ones(2048, "f4")), live.zeros(2048)
+    one, other = live.stream(), live.stream()
+    own = kernel[16, 128, 0, one](2048, 3.0, x, y)
+    one.wait(live.event().record(one))
+    another = kernel[16, 128, 0, other](2048, 3.0, x, live.zeros(2048))
+    assert another.timed().launched < own.timed().end
 
 
 def test_a_fault_ends_its_launch_only(live, ptx):

@@ -29,8 +29,14 @@ class Stream:
         self.device.drain()
 
     def wait(self, event: "Event") -> None:
-        """What the stream gets from now on waits for an event, where the host takes time."""
+        """What the stream gets from now on waits for an event.
+
+        Where the host takes no time, what is before the event is done at once instead, and
+        everything else that waits with it.
+        """
         self.device.asks(WaitEvent(event.number, self.number))
+        if not self.device.host_takes_time and event.is_behind_others(self):
+            event.device.drain()
 
 
 class StreamTable:
@@ -98,6 +104,15 @@ class Event:
         if self._number == 0:
             raise LockstepError("the event was not recorded")
         return self._number
+
+    def is_behind_others(self, stream: Stream) -> bool:
+        """Whether the event may be behind launches that ``stream`` would not come after anyway."""
+        if self._after is None:
+            return False
+        if self.device is stream.device and self._after.stream == stream.number:
+            return False
+        timing = self.device.timing
+        return timing.queues(self._after) if timing else self.device.recorder is not None
 
     def synchronize(self) -> None:
         """Wait for what is before the event."""

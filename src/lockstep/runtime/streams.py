@@ -22,6 +22,9 @@ class ProgramStreams:
         self.simulator, self._new_handle, self._current = simulator, new_handle, current
         self._streams: dict[int, Stream] = Handles()
         self._events: dict[int, Moment | None] = Handles()
+        self._blocking: list[
+            Stream
+        ] = []  # those that the default stream waits for, and they for it
 
     @property
     def device(self) -> Device:
@@ -41,7 +44,18 @@ class ProgramStreams:
                 f"a kernel is launched on GPU {self.device.index} in a stream of GPU "
                 f"{stream.device.index}: call cudaSetDevice({stream.device.index}) before",
             )
+        if stream.device.timing is not None and not stream.device.host_takes_time:
+            self._follow(stream)
         return stream
+
+    def _follow(self, stream: Stream) -> None:
+        """Let what the default stream and another would do at the same time be done before."""
+        device = stream.device
+        others = [device.default_stream] if stream in self._blocking else []
+        if stream is device.default_stream:
+            others = [other for other in self._blocking if other.device is device]
+        if any(_has_work(other) for other in others):
+            device.drain()
 
     def find_for_copy(self, handle: int) -> tuple[Stream, bool]:
         """The stream of a copy, and whether the program waits for it."""
@@ -51,6 +65,7 @@ class ProgramStreams:
         """Forget all of them."""
         self._streams.clear()
         self._events.clear()
+        self._blocking.clear()
 
     def synchronize(self, fields: dict, data: bytes) -> CallAnswer:
         """Wait for all launches; in the model's time for a stream or an event, if one is given."""
@@ -65,13 +80,17 @@ class ProgramStreams:
 
     def create_stream(self, fields: dict, data: bytes) -> CallAnswer:
         """A new stream."""
-        handle = self._new_handle()
-        self._streams[handle] = self.device.stream(not fields["flags"] & NON_BLOCKING)
+        handle, blocking = self._new_handle(), not fields["flags"] & NON_BLOCKING
+        self._streams[handle] = stream = self.device.stream(blocking)
+        if blocking:
+            self._blocking.append(stream)
         return CallAnswer((handle,))
 
     def destroy_stream(self, fields: dict, data: bytes) -> CallAnswer:
         """Forget a stream."""
+        stream = self._streams[fields["stream"]]
         del self._streams[fields["stream"]]
+        self._blocking = [o for o in self._blocking if o is not stream or _has_work(o)]
         return CallAnswer()
 
     def create_event(self, fields: dict, data: bytes) -> CallAnswer:
@@ -107,3 +126,9 @@ class ProgramStreams:
             raise Refused(Status.INVALID_HANDLE)
         self.device.drain()
         return CallAnswer((self.simulator.nanoseconds(start, end),))
+
+
+def _has_work(stream: Stream) -> bool:
+    """Whether launches of a stream are still to be simulated."""
+    timing = stream.device.timing
+    return timing is not None and stream.last is not None and timing.queues(stream.last)
