@@ -98,3 +98,15 @@ def test_a_jump_to_where_there_is_no_code_is_refused():
         module = device.load_cubin(data.replace(code, code[:end] + branch + code[end + 16 :]))
         with pytest.raises(LockstepError, match=r"decide, 0x\w+ BRA 0x10\w+: there is no code"):
             launch(module, "decide")
+
+
+def test_a_uniform_branch_is_taken_by_all_lanes_or_none(repository):
+    code = (repository / "tests/device/cubins/unanimous.sm_75.cubin").read_bytes()
+    text = "".join(chr((k * 37) % 0x7F + 1 + 0x700 * (k % 3)) for k in range(200))
+    encoded = np.frombuffer(text.encode(), np.uint8)
+    with lockstep.Device("RTX2060") as device:
+        points, count = device.zeros(256, "u4"), device.zeros(1, "i4")
+        launch = device.load_cubin(code)["decode"][1, 64]
+        launch(device.array(encoded), len(encoded), points, count)
+        assert count.numpy().tolist() == [len(text)]
+        assert "".join(map(chr, points.numpy()[: len(text)])) == text

@@ -51,7 +51,7 @@ def sleep(lift: Lift, i: Instruction) -> None:
 def branch(lift: Lift, i: Instruction) -> None:
     """A predicate operand chooses lanes as the guard does.
 
-    With ANY one of the lanes takes all along.
+    With U all lanes jump or none: if all of them are chosen, with ANY if one of them is.
     """
     if asks_convergence(i):
         branch_on_convergence(lift, i)
@@ -59,12 +59,13 @@ def branch(lift: Lift, i: Instruction) -> None:
         indirect(lift, i)
     else:
         choose(lift, i)
-    if "ANY" in i.modifiers:
+    if "U" in i.modifiers:
         b = lift.b
         chosen = b.bits_of(b.active)
         none = ir.Constant(chosen.type, 0)
-        everyone = b.ir.select(b.ir.icmp_unsigned("!=", chosen, none), b.mask_bits, none)
-        b.active = b.lanes_of(everyone)
+        relation, other = ("!=", none) if "ANY" in i.modifiers else ("==", b.mask_bits)
+        jump = b.ir.icmp_unsigned(relation, chosen, other)
+        b.active = b.lanes_of(b.ir.select(jump, b.mask_bits, none))
 
 
 def branch_on_convergence(lift: Lift, i: Instruction) -> None:
