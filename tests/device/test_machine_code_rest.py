@@ -144,3 +144,30 @@ def test_four_floats_in_a_word(kernel, codes):
             device.array(numbers), out
         )
         np.testing.assert_array_equal(out.numpy(), expected[:, 0])
+
+
+def _extreme(name, a, b, c):
+    """What a kernel of ``extremes.cu`` gives of f32."""
+    a, b = (-a, abs(b)) if "signs" in name else (a, b)
+    larger, smaller = (np.maximum, np.minimum) if "nan" in name else (np.fmax, np.fmin)
+    choose = larger if "largest" in name else smaller
+    return choose(choose(a, b), c)
+
+
+@pytest.mark.parametrize(
+    "name",
+    "largest smallest largest_nan largest_signs largest_bf16 smallest_bf16_nan".split(),
+)
+def test_the_extreme_of_three_halves(name):
+    rng = np.random.default_rng(8)
+    numbers = rng.integers(-8, 8, (3, 64)).astype("f4") + 0.5
+    numbers[rng.random((3, 64)) < 0.1] = np.nan
+    bf16 = "bf16" in name
+    words = (numbers.view("u4") >> 16).astype("u2") if bf16 else numbers.astype("f2").view("u2")
+    with lockstep.Device("H100") as device:
+        module = device.load_cubin((CUBINS / "extremes.sm_90.cubin").read_bytes())
+        out = device.zeros(64, "u2")
+        module[name][1, 32](device.array(words.reshape(-1)), out)
+        bits = out.numpy()
+    got = (bits.astype("u4") << 16).view("f4") if bf16 else bits.view("f2").astype("f4")
+    np.testing.assert_array_equal(got, _extreme(name, *numbers))

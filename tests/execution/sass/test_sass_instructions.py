@@ -18,7 +18,7 @@ from ptx_twin.generator import SCRATCH
 from ptx_twin.machine_code import ARCHITECTURES, OTHER, assembled, settled, unpack
 
 ELSEWHERE = {
-    "test_machine_code_rest.py": "ACQBULK B2R CCTLL FENCE PREEXIT R2P VIMNMX3",
+    "test_machine_code_rest.py": "ACQBULK B2R CCTLL FENCE PREEXIT R2P VHMNMX VIMNMX3",
     "test_machine_code_flow.py": "BPT BRX LDL LEPC P2R R2UR",
     "test_machine_code_barriers.py": "ARRIVES.LDGSTSBAR ATOMS.ARRIVE RPCMOV.32 SYNCS.ARRIVE "
     "SYNCS.CCTL SYNCS.EXCH SYNCS.PHASECHK UBLKCP",

@@ -1,5 +1,7 @@
 """Half-precision arithmetic on the two halves of a register, f16 or bf16."""
 
+from functools import partial, reduce
+
 from msgspec.structs import replace
 
 from lockstep.execution.lanes.compare import apart, compare_floats, one, together
@@ -86,10 +88,13 @@ def compute(lift: Lift, i: Instruction) -> None:
 
 
 @opcode("HMNMX2", modifiers=_WORDS + " NAN XORSIGN")
+@opcode("VHMNMX", modifiers="BF16_V2 FTZ NAN")
 def minimum_or_maximum(lift: Lift, i: Instruction) -> None:
+    """Of two pairs, or of three."""
     b, how = lift.b, choice_of(i)
     values = sources(lift, i, kind_of(i))
-    low, high = (b.cast(choose(b, large, how, *values), I32) for large in (False, True))
+    ends = (reduce(partial(choose, b, large, how), values) for large in (False, True))
+    low, high = (b.cast(end, I32) for end in ends)
     lift.write(i.operands[0], b.select(lift.predicate(i.operands[-1]), low, high))
 
 
