@@ -156,7 +156,7 @@ def _extreme(name, a, b, c):
 
 @pytest.mark.parametrize(
     "name",
-    "largest smallest largest_nan largest_signs largest_bf16 smallest_bf16_nan".split(),
+    ["largest", "smallest", "largest_nan", "largest_signs", "largest_bf16", "smallest_bf16_nan"],
 )
 def test_the_extreme_of_three_halves(name):
     rng = np.random.default_rng(8)
