@@ -50,7 +50,7 @@ class ProgramStreams:
 
     def _follow(self, stream: Stream) -> None:
         """Let what the default stream and another would do at the same time be done before."""
-        device = stream.device
+        device = self.device
         others = [device.default_stream] if stream in self._blocking else []
         if stream is device.default_stream:
             others = [other for other in self._blocking if other.device is device]

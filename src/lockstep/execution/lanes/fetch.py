@@ -25,10 +25,9 @@ class ElementPlace:
     exists: ir.Value
 
 
-_SAMPLING = ("linear", "address_x", "address_y", "address_z", "level_linear", "level_bias")
-_SAMPLING += ("level_least", "level_most", "compare")
 _BORDER = tuple(f"border_{channel}" for channel in range(CHANNELS))
-_SAMPLING += _BORDER
+_SAMPLING = ("linear", "address_x", "address_y", "address_z", "level_linear", "level_bias")
+_SAMPLING += ("level_least", "level_most", "compare", *_BORDER)
 
 
 class Texture:
