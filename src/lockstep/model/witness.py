@@ -2,8 +2,8 @@
 
 The model carries no data. These notes say where each value is taken from: an SM notes what its L1
 looks up, and what comes; a partition notes what its slices carry out. A reader of them can follow
-values through the machine (``tests/coherence_twin/timed.py`` does, for tests of memory models). Nobody is
-noted unless :meth:`lockstep.engine.machine.Machine.witness` asked for it.
+values through the machine (``tests/coherence_twin/timed.py`` does, for tests of memory models).
+Nobody is noted unless :meth:`lockstep.engine.machine.Machine.witness` asked for it.
 """
 
 import numpy as np
