@@ -3,11 +3,11 @@ import struct
 import pytest
 
 import lockstep
+from lockstep.device.properties import COUNT, attributes
 from lockstep.gpus import library
 from lockstep.isa.sass.binary import Image, images_of
 from lockstep.runtime.choice import gpu_for_program
 from lockstep.runtime.images import NoImage, find_entry, load_image
-from lockstep.runtime.properties import COUNT, attributes
 
 PTX = b".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n\0\0"
 

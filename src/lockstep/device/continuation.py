@@ -103,7 +103,7 @@ def identity_of(
         "version of lockstep": checkpoints.source_digest(*SOURCES),
         "GPU": library.digest(device.gpu),
         "program": device.name,
-        "device memory": repr((memory.base, memory.capacity, services.heap_bytes)),
+        "device memory": repr((memory.base, memory.capacity, services.heap.bytes)),
         "stack": repr(device.stack_bytes),
         "check": repr(int(device.findings.checks)),
         "limit_instructions": repr(device.limits.instructions),

@@ -14,13 +14,21 @@ from lockstep.device.module import Kernel, Launcher, Module
 from lockstep.errors import InputError, WorkloadError
 from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.programs.program import Program, Recording
+from lockstep.execution.programs.services import CUDA, SERVICES
 from lockstep.execution.sass.image import ModuleImage, Section, jump_table
 from lockstep.execution.sass.program import translate
 from lockstep.execution.sass.source import RESERVED_END, Decoded, Source
-from lockstep.execution.state import LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW
+from lockstep.execution.state import (
+    LOCAL_WINDOW,
+    PARAMETER_WINDOW,
+    SHARED_WINDOW,
+    address_of,
+    function_at,
+)
 from lockstep.isa.instruction import MOST_THREADS
 from lockstep.isa.sass.binary import (
     CODE,
+    DESCRIPTORS,
     Cubin,
     Function,
     Relocation,
@@ -47,7 +55,11 @@ _CLUSTER, _PER_CLUSTER, _CLUSTERS, _CLUSTER_CTAS = 0x140, 0x150, 0x15C, 0x188
 _PARAMETERS = 0x198  # on Hopper: their generic address
 _ZERO = ("__UFT_OFFSET", "__UDT_OFFSET")  # of a module's tables among those of all modules
 _TYPES = {"float": "f32", "double": "f64"}
-_DEVICE_LAUNCH = "cudaCDP2LaunchDevice"  # what a kernel calls to launch another one
+# CUDA's runtime for device code, whose functions are not executed but served, and what only
+# programs have that are linked with it: others have functions of these names that refuse.
+_RUNTIME = frozenset(name for name in SERVICES if name.startswith(CUDA))
+_LINKED = "__CNPRT_VERSION_NUMBER__"
+_FIRST_RUNTIME = ("cudaLaunchDevice", "cudaGetParameterBuffer")  # of CUDA, for device code
 
 
 class CubinModule(Module):
@@ -57,7 +69,13 @@ class CubinModule(Module):
         super().__init__(device, str(path), data)
         self.cubin: Cubin = read_cubin(data, path)
         self.architecture = self.cubin.architecture
-        self.image = ModuleImage(self.cubin.functions)
+        defined = {symbol.name for symbol in self.cubin.symbols}
+        self._runtime = _RUNTIME if _LINKED in defined else frozenset[str]()
+        called = {relocation.symbol for relocation in self.cubin.relocations}
+        self.services = tuple(n for n, name in enumerate(SERVICES) if name in called)
+        own = [f for f in self.cubin.functions if f.name not in self._runtime]
+        self.image = ModuleImage(own)
+        self._names = [f.name for f in own if f.is_kernel]
         self.lines = lines(self.cubin)
         self._sections = self._place_sections()
         self._sizes: dict[str, int] = {}
@@ -67,7 +85,7 @@ class CubinModule(Module):
                 self._sizes[symbol.name] = symbol.size
         for relocation in self.cubin.relocations:
             self._relocate_data(relocation)
-        functions = relocated_functions(self.cubin, self._relocated)
+        functions = relocated_functions(own, self.cubin.relocations, self._relocated)
         self.image = ModuleImage(functions)
         self.code_key = hashlib.sha256(b"".join(f.code for f in functions)).hexdigest() + self.key
         self._functions = {f.name: f for f in functions if f.is_kernel}
@@ -86,6 +104,11 @@ class CubinModule(Module):
     def kernel(self, name: str) -> "CubinKernel":
         """A new kernel object for an entry."""
         return CubinKernel(self, self._functions[name])
+
+    def kernel_at(self, address: int) -> Kernel | None:
+        """The kernel of an address that code, or a table of functions, has of it."""
+        name = function_at(self._names, address)
+        return self[name] if name else None
 
     def variable(self, name: str) -> DeviceArray:
         """A variable as bytes: a cubin does not tell its type."""
@@ -127,13 +150,17 @@ class CubinModule(Module):
         place[:] = np.frombuffer(self._relocated(relocation, place.tobytes()), np.uint8)
 
     def _relocated(self, relocation: Relocation, old: bytes) -> bytes:
-        """Bytes of the cubin with the address of the symbol that a relocation names."""
+        """Bytes of the cubin with the address of the symbol that a relocation names.
+
+        Where a kernel is to be launched, it has another one than in its own code.
+        """
+        name = relocation.symbol
+        launched = relocation.kind in DESCRIPTORS and name in self._names
+        address = address_of(self._names, name) if launched else self._address(name)
         try:
-            return relocated(relocation, old, self._address(relocation.symbol))
+            return relocated(relocation, old, address)
         except KeyError:
-            message = f"relocation {relocation.kind} of {relocation.symbol} is not supported"
-            if any(_DEVICE_LAUNCH in symbol.name for symbol in self.cubin.symbols):
-                message = "kernels that launch kernels (dynamic parallelism) are not supported"
+            message = f"relocation {relocation.kind} of {name} is not supported"
             raise InputError(self.name, f"section {relocation.section}", message) from None
 
     def _address(self, name: str) -> int:
@@ -142,13 +169,14 @@ class CubinModule(Module):
             return self.addresses[name]
         if name in _ZERO:
             return 0
-        for symbol in self.cubin.symbols:
+        symbols = () if name in self._runtime else self.cubin.symbols
+        for symbol in symbols:
             if symbol.name == name and symbol.section.startswith(".text."):
                 return self.image.start(symbol.section.removeprefix(".text.")) + symbol.offset
-        address = self.image.service(name)
-        if address is None:
-            raise InputError(self.name, f"symbol {name}", "it is not defined in the cubin")
-        return address
+        service = self.image.service(name)
+        if service is None:
+            raise InputError(self.name, f"symbol {name}", _why_undefined(name))
+        return service
 
 
 class CubinKernel(Kernel):
@@ -175,6 +203,7 @@ class CubinKernel(Kernel):
             sections=module.image.sections(function),
             entries=module.image.entries(function, module.cubin.symbols),
             jumps=jump_table(function),
+            services=module.services,
             local_bytes=-(-local // 16) * 16,
             shared_bytes=function.shared_bytes,
             reserved_shared=function.reserved_shared,
@@ -247,6 +276,16 @@ class CubinKernel(Kernel):
             struct.pack_into("<I", bank, place, half)
         bank[base : base + len(parameters)] = parameters
         return np.frombuffer(bytes(bank) + bytes(PADDING), np.uint8).copy()
+
+
+def _why_undefined(name: str) -> str:
+    """Why there is no symbol of that name."""
+    if name.startswith(_FIRST_RUNTIME):
+        return (
+            "kernels that launch kernels by CUDA's first device runtime are not supported: compile "
+            "without CUDA_FORCE_CDP1_IF_SUPPORTED"
+        )
+    return "it is not defined in the cubin"
 
 
 def _describe_clusters(bank: bytearray, geometry: Geometry) -> None:

@@ -14,11 +14,13 @@ from lockstep.device import image as images
 from lockstep.device import tensor_map as tensor_maps
 from lockstep.device.array import DeviceArray
 from lockstep.device.beginning import timing_alone
-from lockstep.device.launch import Launch
+from lockstep.device.families import Families
+from lockstep.device.launch import Launch, LaunchedKernel
 from lockstep.device.limits import check_stack
 from lockstep.device.module import Kernel, Module, read
 from lockstep.device.options import DeviceOptions
 from lockstep.device.peers import PeerTable, Seat
+from lockstep.device.properties import attributes
 from lockstep.device.recording import Recorder, check_recording
 from lockstep.device.streams import Event, Stream, StreamTable
 from lockstep.device.texture import Sampler, Texture
@@ -84,6 +86,7 @@ class Device:
         self.memory, checks = memory, checks_of(options.check)
         self.findings = Findings(checks, memory)
         self.services = Services(memory, options.heap_bytes)
+        self.services.cuda.attributes = attributes(self.gpu)
         self.limits = Limits(options.limit_instructions, self.gpu.sm.count)
         self.stack_bytes = check_stack(options.stack_bytes, self.gpu, memory.capacity)
         self.storage = Storage()
@@ -94,6 +97,8 @@ class Device:
         self.filled: set[tuple[int, int] | None] = set()  # allocations that the host has written
         if options.notice:
             announce_compilation(options.notice)
+        self._families = Families(self)
+        self.tell_child: Callable[[Launch], None] | None = None  # of a launch by a kernel
         self._events = events
         self._choose, self.stop = options.choose, options.stop
         self.launches: list[Launch] = []
@@ -291,18 +296,41 @@ class Device:
         """Execute a kernel; when its results are asked for, if it is to be simulated or warmed.
 
         What is only executed is executed at once, after those before it. Without ``treatment`` the
-        device's ``choose`` says which.
+        device's ``choose`` says which. Kernels that it launches are executed, and simulated, before
+        this returns.
         """
         self.check_open()
+        self._families.check(kernel)
+        launch = Launch(kernel, geometry, parameters, stream.number, arguments)
+        self._begin(launch, treatment)
+        if launch.treatment is Treatment.SIMULATE:
+            stream.last = launch
+        if kernel.program.launches:
+            self._families.follow(launch)
+        return launch
+
+    def begin(
+        self,
+        kernel: LaunchedKernel,
+        geometry: Geometry,
+        parameters: bytes,
+        stream: Stream,
+        parent: Launch,
+    ) -> Launch:
+        """The same of a kernel that another one launched, without what follows from it."""
+        launch = Launch(kernel, geometry, parameters, stream.number, (), launched_by=parent.id)
+        self._begin(launch, None)
+        if self.tell_child is not None:
+            self.tell_child(launch)
+        return launch
+
+    def _begin(self, launch: Launch, treatment: Treatment | None) -> None:
         self._launched += 1
-        launch = Launch(kernel, geometry, parameters, stream.number, arguments, self._launched)
+        launch.id = self._launched
         if treatment is None and self._choose:
             treatment = self._choose(launch)
         launch.treatment = treatment or Treatment.SIMULATE
         launching.begin(self, launch)
-        if launch.treatment is Treatment.SIMULATE:
-            stream.last = launch
-        return launch
 
     def synchronize(self) -> None:
         """Wait for all launches; raises the first error of one that failed since the last time."""

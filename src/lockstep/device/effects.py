@@ -42,8 +42,7 @@ class Effects:
 
             def close() -> None:
                 self._note(launch, before, now)
-                if launch.error is not None or allocations != self._allocations():
-                    does = "allocates memory" if launch.error is None else "has failed"
+                if does := self._unkept(launch, allocations):
                     name = f"kernel {launch.id} ({launch.kernel.name})"
                     self.lost = f"no checkpoint after {name}: it is executed at issue, and {does}"
 
@@ -51,6 +50,14 @@ class Effects:
             return Watched(kernel.source(exchange, keep), close)
 
         return replace(kernel, source=source, again=again)
+
+    def _unkept(self, launch: Launch, before: bytes) -> str:
+        """What a launch did that is not kept; ``before``: the allocations when it began."""
+        if launch.error is not None:
+            return "has failed"
+        if launch.tasks is not None:
+            return "launches kernels"
+        return "allocates memory" if before != self._allocations() else ""
 
     def freeze(self) -> dict:
         """All effects, for a checkpoint."""

@@ -12,11 +12,12 @@ from lockstep.device.arguments import Parameter
 from lockstep.device.owner import OwningDevice
 from lockstep.device.treatment import Treatment
 from lockstep.errors import LockstepError
+from lockstep.execution.device_runtime.tasks import GridTasks
 from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.launches.launch import Executor
 from lockstep.execution.launches.resident import Resident
 from lockstep.execution.programs.profile import Profile
-from lockstep.execution.programs.program import Recording
+from lockstep.execution.programs.program import Program, Recording
 from lockstep.names import short_name
 
 if TYPE_CHECKING:
@@ -38,6 +39,11 @@ class LaunchedModule(Protocol):
         """Version of its code: 70, 75 ..."""
         ...
 
+    @property
+    def code(self) -> str:
+        """What its code is, for people."""
+        ...
+
 
 class LaunchedKernel(Protocol):
     """What a launch knows of its kernel."""
@@ -48,6 +54,11 @@ class LaunchedKernel(Protocol):
     @property
     def module(self) -> LaunchedModule:
         """What it was loaded with."""
+        ...
+
+    @property
+    def program(self) -> Program:
+        """The kernel as launches execute it now."""
         ...
 
     def executor(self, recording: Recording) -> Executor:
@@ -74,6 +85,8 @@ class Launch:
     error: LockstepError | None = None  # why it failed
     counters: Profile | None = None
     forced: int = 0  # times that lanes went on without others that could not come
+    launched_by: int = 0  # the id of the launch whose kernel launched it; 0 = the host did
+    tasks: GridTasks | None = None  # what it left to be done after it
 
     def __repr__(self) -> str:
         """What was launched and what is known of it by now: nothing is waited for."""
@@ -152,7 +165,7 @@ class Launch:
 
     def ended(self, resident: Resident) -> None:
         """Take what its execution counted."""
-        self.forced = resident.forced
+        self.forced, self.tasks = resident.forced, resident.tasks
 
     def fail(self, error: LockstepError) -> None:
         """Note why it ended early."""

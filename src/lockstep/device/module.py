@@ -92,6 +92,10 @@ class Module(ABC):
     def kernel(self, name: str) -> "Kernel":
         """A new kernel object for an entry."""
 
+    def kernel_at(self, address: int) -> "Kernel | None":
+        """The kernel that has an address in device code, if one has."""
+        return None
+
     @abstractmethod
     def variable(self, name: str) -> DeviceArray:
         """One of the variables in ``addresses`` as an array."""
@@ -167,6 +171,11 @@ class Kernel(ABC):
     def block(self, parameters: bytes, geometry: Geometry) -> np.ndarray:
         """What the kernel's code finds where its parameters are (uint8)."""
 
+    @property
+    def program(self) -> Program:
+        """The kernel as launches execute it now."""
+        return self.executor(self.module.device.recording).program
+
     def address(self, symbol: str) -> int:
         """Device address of what programs name."""
         return self.module.addresses[symbol]
@@ -209,6 +218,7 @@ class Kernel(ABC):
                 device.limits,
                 device.storage,
                 device.findings if device.findings.checks else None,
+                self.module,
             )
         return self._executors[recording]
 
@@ -251,7 +261,7 @@ class Kernel(ABC):
         key = shape, cluster, portable
         if key not in self._geometries:
             device = self.module.device
-            program = self.executor(device.recording).program
+            program = self.program
             self.check_block(shape[1])
             found = self.cluster(cluster)
             size, (grid, block, shared) = found or (1, 1, 1), shape

@@ -18,6 +18,7 @@ from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.programs.program import Program, Recording
 from lockstep.execution.ptx.callgraph import function_address
 from lockstep.execution.ptx.program import check, translate
+from lockstep.execution.state import function_at
 from lockstep.isa.instruction import MOST_THREADS
 from lockstep.isa.ptx import syntax
 from lockstep.isa.ptx.parser import parse
@@ -108,6 +109,11 @@ class PtxModule(Module):
         if name in self.addresses:
             return self.addresses[name]
         return function_address(self.tree, name)
+
+    def kernel_at(self, address: int) -> Kernel | None:
+        """The kernel of an address that ``mov`` gives."""
+        name = function_at(list(self.tree.functions), address)
+        return self[name] if name in self.tree.entries else None
 
     def kernel(self, name: str) -> "PtxKernel":
         """A new kernel object for an entry."""

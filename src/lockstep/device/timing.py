@@ -156,6 +156,7 @@ class Timing:
             if launches[run.id].error is None:
                 launches[run.id].run = run
                 run.forced = launches[run.id].forced
+                run.launched_by = launches[run.id].launched_by
             self._finished += 1
         for launch in launches.values():
             launch.arguments = ()

@@ -87,6 +87,7 @@ class KernelRun:
     limits: dict[str, int] = field(default_factory=dict)  # CTAs that fit, by what limits them
     source: InstructionCounts | None = None  # what its instructions did, where that was asked for
     forced: int = 0  # times that lanes went on without others that could not come
+    launched_by: int = 0  # the id of the kernel that launched it; 0 = the host did
 
     @property
     def title(self) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 MOST_LANES = 64  # of a warp: masks are 64-bit words
 WAITED = 1 << 62  # in the stream: the phase of the barrier object at this address was over
-ARGUMENTS = 6  # lane vectors of words that a host call may pass
+ARGUMENTS = 10  # lane vectors of words that a host call may pass
 
 LAUNCH = np.dtype(
     [
@@ -215,6 +215,17 @@ WRITTEN = 0xFF  # the byte there, else 0
 SPANS = 1 << 32  # in the size of a check: more is accessed than the bytes that are looked at
 ALIGNMENT_SHIFT = 33  # ... and from this bit on the alignment that is asked for; 0 = the size
 FAULTED = -1  # what a block returns after FAULT was filled; or all lanes of a warp of MOST_LANES
+
+
+def function_at(names, address):
+    """The name with the address among those that functions of a list have, or ""."""
+    place, rest = divmod(address - CODE_WINDOW, FUNCTION_STEP)
+    return names[place - 1] if rest == 0 and 1 <= place <= len(names) else ""
+
+
+def address_of(names, name):
+    """The address of a function, by its place in a list of names: never null."""
+    return CODE_WINDOW + FUNCTION_STEP * (names.index(name) + 1)
 
 
 def result_word(lanes):

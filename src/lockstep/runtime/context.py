@@ -6,6 +6,7 @@ from lockstep.device import Device, Diverged, Stopped
 from lockstep.device.cluster import ClusterError
 from lockstep.device.limits import StackError, check_stack
 from lockstep.device.peers import PeerError
+from lockstep.device.properties import attributes
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.execution.launches.faults import LaunchError
 from lockstep.frontend.cuda.calls import FORMS, Call, Limit, PeerAction, key
@@ -16,7 +17,6 @@ from lockstep.runtime import tensor_maps
 from lockstep.runtime.answers import CallAnswer, Refused
 from lockstep.runtime.code import ProgramCode
 from lockstep.runtime.memory import ProgramMemory
-from lockstep.runtime.properties import attributes
 from lockstep.runtime.simulator import Simulator
 from lockstep.runtime.status import Status, status_of
 from lockstep.runtime.streams import FIRST_HANDLE, ProgramStreams
@@ -169,7 +169,7 @@ class ProgramContext:
         return CallAnswer()
 
     def set_limit(self, fields: dict, data: bytes) -> CallAnswer:
-        """Change the stack of the program's threads, or what kernels may allocate by ``malloc``.
+        """Change the stack of threads, what kernels may allocate, or how much they may launch.
 
         A stack is never smaller than the device's own.
         """
@@ -184,7 +184,9 @@ class ProgramContext:
         elif fields["limit"] == Limit.HEAP:
             if size > device.memory.capacity:
                 raise Refused(Status.OUT_OF_MEMORY)
-            device.services.heap_bytes = size
+            device.services.heap.bytes = size
+        elif fields["limit"] == Limit.PENDING_LAUNCHES:
+            device.services.cuda.most_pending = size
         else:
             raise Refused(Status.INVALID_VALUE)
         return CallAnswer()

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lockstep.device import Device, Kernel, Module
+from lockstep.device.properties import architectures
 from lockstep.errors import LockstepError
 from lockstep.isa.sass.binary import Image, best_image, images_of
-from lockstep.runtime.properties import architectures
 
 _ELF, _FAT = b"\x7fELF", struct.pack("<I", 0xBA55ED50)
 _NAME = Path("the program's code")

@@ -3,10 +3,12 @@
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from lockstep.device import Device, Event, Launch, Stream, System, Treatment
 from lockstep.device.device import Geometry
+from lockstep.device.launch import LaunchedKernel
 from lockstep.engine.record import KernelRun
 from lockstep.gpus.spec import GPU
 from lockstep.gpus.system import GpuSystem
@@ -89,6 +91,8 @@ class Simulator:
         else:
             self.devices = (Device(gpu, **options),)
         self.device = self.devices[0]
+        for device in self.devices:
+            device.tell_child = partial(self._count_child, device)
         memories = [device.memory for device in self.devices]
         spans = [range(memory.base, memory.base + memory.capacity) for memory in memories]
         self._spans = list(zip(self.devices, spans))  # also of devices that are closed
@@ -121,11 +125,23 @@ class Simulator:
 
     def launch(self, entry: Entry, geometry: Geometry, parameters: bytes, stream: Stream) -> None:
         """Launch a kernel, timed or not."""
-        count = self.kernels.setdefault(entry.kernel.name, KernelCount())
-        count.launches += 1
-        count.code = entry.kernel.module.code
+        count = self._count(entry.kernel)
         device = self.devices[stream.device.index]
-        launch = device.launch(entry.kernel, geometry, parameters, stream, ())
+        self._note(count, device, device.launch(entry.kernel, geometry, parameters, stream, ()))
+
+    def _count(self, kernel: LaunchedKernel) -> KernelCount:
+        """One launch more of a kernel."""
+        count = self.kernels.setdefault(kernel.name, KernelCount())
+        count.launches += 1
+        count.code = kernel.module.code
+        return count
+
+    def _count_child(self, device: Device, launch: Launch) -> None:
+        """A kernel launched another one."""
+        self._note(self._count(launch.kernel), device, launch)
+
+    def _note(self, count: KernelCount, device: Device, launch: Launch) -> None:
+        """What becomes of a launch."""
         if self.timed and launch.treatment is Treatment.SIMULATE:
             count.timed.append(launch)
             return

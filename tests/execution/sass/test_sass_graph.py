@@ -4,7 +4,8 @@ import pytest
 
 from lockstep.execution.flow.blocks import LONGEST, bounds
 from lockstep.execution.flow.liveness import find_live
-from lockstep.execution.programs.program import SERVICES, Ending, Meeting
+from lockstep.execution.programs.program import Ending, Meeting
+from lockstep.execution.programs.services import SERVICES
 from lockstep.execution.sass.graph import Block, Graph, meeting_of
 from lockstep.execution.sass.loops import find_waiting_loops
 from lockstep.isa.sass.encoding.instruction import Control, Instruction

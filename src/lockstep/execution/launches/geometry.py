@@ -1,6 +1,6 @@
 """The shape of a launch, and what bounds it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 STACK_BYTES = 16384  # of a thread, for recursive functions, where nobody asks for more
 
@@ -14,7 +14,8 @@ class Geometry:
 
     ``workspace``: device address of the barrier of the grid, 0 if the launch is not cooperative. It
     has WORKSPACE_BYTES, which are zero before the first launch; a launch leaves them ready for
-    another one. ``stack_bytes``: of a thread, for recursive functions.
+    another one. ``stack_bytes``: of a thread, for recursive functions. ``depth``: of a launch by a
+    kernel, how many launches it is below one of the host.
     """
 
     grid: tuple[int, int, int]
@@ -26,6 +27,7 @@ class Geometry:
     cluster: tuple[int, int, int] = (1, 1, 1)
     explicit: bool = False
     stack_bytes: int = STACK_BYTES
+    depth: int = field(default=0, repr=False)
 
     @property
     def threads(self) -> int:

@@ -11,6 +11,7 @@ from lockstep.errors import LockstepError
 from lockstep.execution.checks.findings import Findings
 from lockstep.execution.checks.kinds import Check
 from lockstep.execution.checks.launch import Checking
+from lockstep.execution.device_runtime.tasks import Launchables
 from lockstep.execution.launches.faults import describe_problem, hottest_places
 from lockstep.execution.launches.geometry import Geometry, Limits
 from lockstep.execution.launches.resident import Resident
@@ -49,17 +50,19 @@ class Executor:
         limits: Limits | None = None,
         storage: Storage | None = None,
         findings: Findings | None = None,
+        kernels: Launchables | None = None,
     ):
         """``symbols``: the address of each of the program's global variables.
 
         ``storage``: where launches keep what is large, shared with other programs. ``findings``
-        gets what the checks find for which the program was translated.
+        gets what the checks find for which the program was translated. ``kernels``: those that it
+        may launch.
         """
         self.program, self.memory, self.limits = program, memory, limits or Limits()
         self.services = services or Services(memory)
         self.storage = storage or Storage()
         self._code = BlockCode(program)
-        self._symbols = symbols
+        self._symbols, self._kernels = symbols, kernels
         self._findings = findings
         self._idle: dict[tuple, list[Resident]] = {}
 
@@ -109,7 +112,9 @@ class Executor:
         checks = Check.NOTHING if self._findings is None else self._findings.checks
         checking = Checking(checks, memory.shadow, self.program.granule)
         program, code, symbols = self.program, self._code, self._symbols
-        return Resident(program, geometry, code, symbols, memory, limits, checking)
+        resident = Resident(program, geometry, code, symbols, memory, limits, checking)
+        resident.kernels = self._kernels
+        return resident
 
     def problem(self, resident: Resident, stop: Stop) -> BaseException:
         """Why a launch cannot go on."""

@@ -41,6 +41,10 @@ class Remarks:
                 )
                 return
 
+    def on_refusal(self, program: Program, index: int, text: str) -> None:
+        """A kernel got an error from CUDA's device runtime."""
+        self._say(f"{program.name} {text}", program, index, text)
+
     def _say(self, what: str, program: Program, index: int, text: str) -> None:
         if what in self._said:
             return

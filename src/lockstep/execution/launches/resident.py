@@ -6,6 +6,7 @@ import numpy as np
 
 from lockstep._jit import DISABLED, as_records
 from lockstep.execution.checks.launch import Checking
+from lockstep.execution.device_runtime.tasks import GridTasks, Launchables
 from lockstep.execution.launches.geometry import Geometry, Limits
 from lockstep.execution.memory.device_memory import DeviceMemory
 from lockstep.execution.memory.storage import Region, StorageLayout
@@ -57,6 +58,8 @@ class Resident:
         checking: Checking,
     ):
         self.program, self.geometry = program, geometry
+        self.kernels: Launchables | None = None  # that it may launch
+        self.tasks: GridTasks | None = None  # of the launch, if it left any
         self._local_bytes = program.thread_bytes(geometry.stack_bytes)
         self._shared_bytes = (
             program.reserved_shared + program.shared_bytes + geometry.dynamic_shared
@@ -192,7 +195,7 @@ class Resident:
         now: int,
     ) -> None:
         """Begin a launch of the same shape: the device's nth, at ``now`` nanoseconds."""
-        self.geometry, self._parameters = geometry, parameters
+        self.geometry, self._parameters, self.tasks = geometry, parameters, None
         self._occupy(region)
         self.follow(memory)
         machine, launch, running = self.machine, self._launch, self._running

@@ -9,6 +9,7 @@ import numpy as np
 
 from lockstep.execution.checks.kinds import Check
 from lockstep.execution.programs.counted import CountedPlaces
+from lockstep.execution.programs.services import QUEUES
 from lockstep.isa.instruction import OpClass, Space
 from lockstep.workload import Origin
 
@@ -18,8 +19,6 @@ _CHANGES = (
     OpClass.ARRIVE, OpClass.CLUSTER_ARRIVE, OpClass.CLUSTER_WAIT,
 )  # fmt: skip
 _BULK = (OpClass.BULK_COPY, OpClass.BULK_STORE, OpClass.TILE_COPY, OpClass.TILE_STORE)
-SERVICES = ("vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional")
-"""Functions that kernels ask the host for; their places are their numbers."""
 
 
 class Ending(IntEnum):
@@ -212,6 +211,12 @@ class Program:
         """Whether ``Recording.LINES`` tells of all its lines: bulk copies are in streams alone."""
         assert self.code is not None, "it was translated"
         return not np.isin(self.code["op"], _BULK).any()
+
+    @functools.cached_property
+    def launches(self) -> bool:
+        """Whether it may launch kernels, or have memory copied or filled after it has ended."""
+        asks = self.blocks["ending"] == Ending.HOST
+        return bool(np.isin(self.blocks["service"][asks], list(QUEUES)).any())
 
     @functools.cached_property
     def awaits_others(self) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from lockstep.execution.ptx.graph import refuse, service_of
-from lockstep.execution.state import CODE_WINDOW, FUNCTION_STEP
+from lockstep.execution.state import address_of
 from lockstep.isa.ptx.syntax import (
     Call,
     Function,
@@ -13,14 +13,14 @@ from lockstep.isa.ptx.syntax import (
     Variable,
 )
 
-_DEVICE_LAUNCHES = ("cudaGetParameterBuffer", "cudaLaunchDevice", "cudaCDP2")
-"""Functions of CUDA's device runtime by which kernels launch kernels."""
+_FIRST_RUNTIME = ("cudaGetParameterBuffer", "cudaLaunchDevice")
+"""Functions of CUDA's first device runtime by which kernels launch kernels."""
 
 
 def function_address(module: Module, name: str) -> int:
     """What a program gets when it takes the address of a function: never null."""
     body = module.aliases.get(name, name)
-    return CODE_WINDOW + FUNCTION_STEP * (list(module.functions).index(body) + 1)
+    return address_of(list(module.functions), body)
 
 
 class CallGraph:
@@ -63,7 +63,7 @@ class CallGraph:
         Raises :class:`InputError` if there is no body, or no list or prototype of targets.
         """
         call: Call = instruction.operands[0]
-        if service_of(instruction) is not None:
+        if service_of(self.module, instruction) is not None:
             return []
         if isinstance(call.callee, Symbol):
             return [self._body(instruction, call.callee.name)]
@@ -78,8 +78,11 @@ class CallGraph:
 
     def _body(self, instruction: Instruction, name: str) -> Function:
         body = self.module.functions.get(self.module.aliases.get(name, name))
-        if name.startswith(_DEVICE_LAUNCHES):
-            message = f"{name}: kernels that launch kernels (dynamic parallelism) are not supported"
+        if name.startswith(_FIRST_RUNTIME):
+            message = (
+                f"{name}: kernels that launch kernels by CUDA's first device runtime are not "
+                "supported: compile without CUDA_FORCE_CDP1_IF_SUPPORTED"
+            )
             raise refuse(self.module, instruction, message)
         if body is None or not body.has_body:
             raise refuse(self.module, instruction, f"function {name} has no body in this module")

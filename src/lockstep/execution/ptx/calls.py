@@ -5,6 +5,8 @@ Registers of different functions are different, so nothing is saved, unless a fu
 active twice in one thread: such a function saves what it needs later on the thread's stack.
 """
 
+import struct
+
 from llvmlite import ir
 
 from lockstep.execution.lanes import memory as lanes
@@ -12,6 +14,7 @@ from lockstep.execution.lanes.addresses import Access
 from lockstep.execution.lanes.builder import WORD
 from lockstep.execution.lanes.types import I32, I64, INTEGERS, PRED, Value
 from lockstep.execution.programs.program import NOWHERE, TOO_DEEP
+from lockstep.execution.programs.services import TABLE
 from lockstep.execution.ptx.callgraph import function_address
 from lockstep.execution.ptx.graph import service_of
 from lockstep.execution.ptx.lift import Lift, is_signed, type_of
@@ -26,7 +29,7 @@ from lockstep.execution.ptx.parameters import (
     words_of,
     write_bytes,
 )
-from lockstep.execution.state import ARGUMENTS, Window, result_word
+from lockstep.execution.state import Window, result_word
 from lockstep.isa.ptx.syntax import Call, Function, Instruction, Operand, Register, Sink, Variable
 
 Words = list[tuple[str, Value]]
@@ -103,7 +106,7 @@ def _local(lift: Lift, variable: Variable, offset: int, size: int) -> Access:
 def take_results(lift: Lift, i: Instruction) -> None:
     """Where lanes come back from a call: results, and what a recursive function had saved."""
     call: Call = i.operands[0]
-    if service_of(i) is not None:
+    if service_of(lift.module, i) is not None:
         _take_service_result(lift, call)
         return
     if lift.function.name in lift.layout.frames:
@@ -116,7 +119,7 @@ def take_results(lift: Lift, i: Instruction) -> None:
 
 @opcode("call[.uni]", destinations=0, resume=take_results)
 def call(lift: Lift, i: Instruction) -> None:
-    if service_of(i) is not None:
+    if service_of(lift.module, i) is not None:
         _ask_service(lift, i)
         return
     callees = lift.layout.calls.callees(lift.function, i)
@@ -301,12 +304,25 @@ def _ask_service(lift: Lift, i: Instruction) -> None:
     """Put the arguments, as 64-bit words, where the host finds them."""
     b, call = lift.b, i.operands[0]
     function = lift.module.functions[call.callee.name]
-    if len(call.arguments) > ARGUMENTS:
-        raise lift.refuse(f"{function.name} takes at most {ARGUMENTS} arguments")
-    for k, (_, value) in enumerate(_arguments(lift, call, function)):
-        value = b.cast(value, INTEGERS[value.type.bits])
-        word = shifted(b, value, 0, I64)
-        b.ir.store(word.ir, b.offset(b.scratch(), 8 * b.lanes * k), align=64)
+    service = TABLE[function.name]
+    sizes = [struct.calcsize(form) for form in service.arguments]
+    if sizes != [variable.bytes for variable in function.parameters]:
+        raise lift.refuse(f"{function.name} is declared with other parameters than CUDA's")
+    values = [value for _, value in _arguments(lift, call, function)]
+    for size, place in zip(sizes, service.places):
+        for k in range(0, size, 8):
+            word = _take_word(lift, values, min(size - k, 8))
+            b.ir.store(word.ir, b.offset(b.scratch(), b.lanes * (8 * place + k)), align=64)
+
+
+def _take_word(lift: Lift, values: list[Value], size: int) -> Value:
+    """The first bytes of what a list of values holds, as a 64-bit word; they leave the list."""
+    b, word, taken = lift.b, lift.b.constant(I64, 0), 0
+    while taken < size:
+        value = values.pop(0)
+        part = shifted(b, b.cast(value, INTEGERS[value.type.bits]), taken, I64)
+        word, taken = Value(b.ir.or_(word.ir, part.ir), I64), taken + value.type.bits // 8
+    return word
 
 
 def _take_service_result(lift: Lift, call: Call) -> None:

@@ -6,7 +6,8 @@ from itertools import pairwise
 
 from lockstep.errors import InputError
 from lockstep.execution.flow.blocks import BasicBlock, bounds, in_running_order
-from lockstep.execution.programs.program import SERVICES, Ending
+from lockstep.execution.programs.program import Ending
+from lockstep.execution.programs.services import CUDA, SERVICES
 from lockstep.execution.ptx.opcodes import PtxOpcode, find, written
 from lockstep.execution.ptx.refusals import refusal
 from lockstep.isa.instruction import ALL_LANES
@@ -78,22 +79,29 @@ def refusal_at(module: Module, place: Position, message: str) -> InputError:
     return InputError(module.name, f"line {place.line}, column {place.column}", message)
 
 
-def service_of(call: Instruction) -> int | None:
-    """The service that a call asks the host for, or None for other calls."""
+def service_of(module: Module, call: Instruction) -> int | None:
+    """The service that a call asks the host for, or None for other calls.
+
+    A function of CUDA's device runtime that has a body is what programs have that are not linked
+    with it: it refuses.
+    """
     callee = call.operands[0].callee
     if isinstance(callee, Register) or callee.name not in SERVICES:
+        return None
+    function = module.functions.get(callee.name)
+    if callee.name.startswith(CUDA) and function is not None and function.has_body:
         return None
     return SERVICES.index(callee.name)
 
 
-def ending_of(instruction: Instruction) -> Ending | None:
+def ending_of(module: Module, instruction: Instruction) -> Ending | None:
     """How an instruction ends its block, or None."""
     words = instruction.modifiers
     if instruction.opcode == "wgmma" and "wait_group" in words:
         return Ending.BARRIER  # of the warpgroup
     if "warp" in words and instruction.opcode in ("bar", "barrier"):
         return None
-    if instruction.opcode == "call" and service_of(instruction) is not None:
+    if instruction.opcode == "call" and service_of(module, instruction) is not None:
         return Ending.HOST
     ending = _ENDINGS.get(instruction.opcode)
     return Ending.ARRIVE if ending == Ending.BARRIER and "arrive" in words else ending
@@ -132,7 +140,7 @@ def _leaders(module: Module, function: Function, steps: Collection[int]) -> set[
         entry = entry_of(module, instruction)
         if i in starts:
             met = None
-        if ending_of(instruction) is not None:
+        if ending_of(module, instruction) is not None:
             starts.add(i + 1)
             met = None
         elif (members := members_of(instruction, entry)) is not None:
@@ -154,7 +162,7 @@ def members_of(instruction: Instruction, entry: PtxOpcode) -> Operand | None:
 def _connect(module: Module, block: Block, at: dict[int, Block]) -> None:
     """Set a block's ending and targets from its last instruction."""
     last, function = block.last, block.function
-    ending, after = ending_of(last), at.get(block.end)
+    ending, after = ending_of(module, last), at.get(block.end)
     block.next = after
     if ending is None:
         return

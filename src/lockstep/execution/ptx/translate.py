@@ -171,7 +171,7 @@ class Translation(translation.Translation):
         if block.ending in (Ending.BARRIER, Ending.ARRIVE):
             barrier.describe(block.last, record)
         elif block.ending == Ending.HOST:
-            record["service"] = service_of(block.last)
+            record["service"] = service_of(self.module, block.last)
         if block.instructions:
             self._describe_members(block, record)
             self._describe_guard(block.function.name, block.instructions[0].guard, record)
@@ -179,7 +179,7 @@ class Translation(translation.Translation):
     def _describe_members(self, block: Block, record: np.void) -> None:
         head = block.instructions[0]
         members = members_of(head, entry_of(self.module, head))
-        if members is None or ending_of(head) is not None:
+        if members is None or ending_of(self.module, head) is not None:
             return
         exchanges = (
             i.opcode not in ("bar", "barrier")

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from lockstep.execution.flow.blocks import BasicBlock, bounds, reach
-from lockstep.execution.programs.program import SERVICES, Ending, Meeting
+from lockstep.execution.programs.program import Ending, Meeting
+from lockstep.execution.programs.services import SERVICES
 from lockstep.isa.instruction import ALL_LANES
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
 from lockstep.isa.sass.encoding.operand import Immediate, Register, Target
@@ -52,8 +53,9 @@ class Graph:
     """The blocks of one kernel's code, in the order in which they should run.
 
     ``entries`` are pcs at which calls through registers may arrive, services of the host from
-    ``services`` on, ``steps`` the static indices at which blocks begin whatever the control flow.
-    ``may_recur``: the depth of calls is not known.
+    ``services`` on, ``steps`` the static indices at which blocks begin whatever the control flow,
+    ``offered`` the numbers of the services that may be called. ``may_recur``: the depth of calls is
+    not known.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class Graph:
         entries: Sequence[int],
         services: int,
         steps: Collection[int] = (),
+        offered: Sequence[int] = range(len(SERVICES)),
     ):
         self.code = code
         self._index = {i.pc: k for k, i in enumerate(code)}
@@ -72,7 +75,7 @@ class Graph:
         for block in self.blocks:
             self._connect(block)
         self.may_recur = any(self._may_recur(b) for b in self.blocks)
-        asked, answers = self._add_services(services)
+        asked, answers = self._add_services(services, offered)
         targets = [self.at[k] for k in self._entries]
         self._returns = _joint([b.returns_to for b in self.blocks if b.returns_to is not None])
         self._targets, self._calls = _joint(targets), _joint([*targets, *asked])
@@ -119,10 +122,10 @@ class Graph:
         target = self.target(self.code[block.end - 1])
         return block.returns_to is not None and (target is None or target < block.end)
 
-    def _add_services(self, start: int) -> tuple[list[Block], list[Block]]:
+    def _add_services(self, start: int, offered: Sequence[int]) -> tuple[list[Block], list[Block]]:
         """Two blocks for each service: the request, which calls reach, and the way back."""
         end, asked = len(self.code), {}
-        for service in range(len(SERVICES)):
+        for service in offered:
             answer = Block(end, end, Ending.INDIRECT, service=service)
             pc = start + BYTES * service
             asked[pc] = Block(end, end, Ending.HOST, taken=answer, pc=pc, service=service)

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lockstep.execution.programs.program import SERVICES
+from lockstep.execution.programs.services import SERVICES
 from lockstep.isa.sass.binary import CubinSymbol, Function
 from lockstep.isa.sass.encoding.instruction import BYTES
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lockstep.errors import LockstepError
+from lockstep.execution.programs.services import SERVICES
 from lockstep.execution.sass.image import Section
 from lockstep.isa.sass.binary import Line
 from lockstep.isa.sass.encoding.instruction import Instruction
@@ -30,9 +31,10 @@ class Source:
     """What a cubin says of a kernel, as far as execution needs it.
 
     ``sections`` is the code that it may execute, as :class:`image.Image` places it; ``entries``
-    the pcs of functions whose address may be taken, ``jumps`` the words of jump tables. ``lines``
-    are the rows of the line table by section. ``decoded`` is filled with the functions that other
-    kernels of the module may share.
+    the pcs of functions whose address may be taken, ``jumps`` the words of jump tables,
+    ``services`` the numbers of those that it may ask the host for. ``lines`` are the rows of the
+    line table by section. ``decoded`` is filled with the functions that other kernels of the module
+    may share.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Source:
     file: str = ""
     entries: tuple[int, ...] = ()
     jumps: tuple[int, ...] = ()
+    services: tuple[int, ...] = tuple(range(len(SERVICES)))
     lines: Mapping[str, tuple[Line, ...]] = field(default_factory=dict)
     local_bytes: int = 0
     shared_bytes: int = 0

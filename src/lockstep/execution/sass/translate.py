@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -87,13 +87,14 @@ class Translation(translation.Translation):
 
     def _graph(self, entries: list[int]) -> Graph:
         """The blocks; in a run that is not at issue, warps give way where they overtake others."""
-        services = self.source.sections[-1].start
+        services, offered = self.source.sections[-1].start, self.source.services
+        make = partial(Graph, self.code, entries, services, offered=offered)
         if Recording.AT_ISSUE in self.recording:
-            return Graph(self.code, entries, services, steps_of(self.code, self.records))
-        graph = Graph(self.code, entries, services)
+            return make(steps_of(self.code, self.records))
+        graph = make()
         places = overtaking_in(graph, self.records)
         if not places <= {b.first for b in graph.blocks}:
-            graph = Graph(self.code, entries, services, places)
+            graph = make(places)
         for block in graph.blocks:
             block.overtakes = block.service is None and block.first in places
         return graph

@@ -73,6 +73,7 @@ class Limit(IntEnum):
 
     STACK = 0
     HEAP = 2
+    PENDING_LAUNCHES = 4
 
 
 class PeerAction(IntEnum):

@@ -45,7 +45,7 @@ int limit_set(int limit, size_t value) {
     if (!exists(limit)) {
         return UNSUPPORTED_LIMIT;
     }
-    if (limit == LIMIT_STACK || limit == LIMIT_HEAP) {
+    if (limit == LIMIT_STACK || limit == LIMIT_HEAP || limit == LIMIT_PENDING_LAUNCHES) {
         struct set_limit_request request = {(uint64_t)limit, value};
         status =
             gpu_call(CALL_SET_LIMIT, &request, sizeof request, NULL, 0, &(struct reply){0});

@@ -9,10 +9,16 @@ from lockstep.isa.sass.binary.fatbinary import Image, best_image, images_of, rea
 from lockstep.isa.sass.binary.information import CubinParameter
 from lockstep.isa.sass.binary.lines import Line, line_at, lines
 from lockstep.isa.sass.binary.listing import listing
-from lockstep.isa.sass.binary.relocation import CODE, relocated, relocated_functions
+from lockstep.isa.sass.binary.relocation import (
+    CODE,
+    DESCRIPTORS,
+    relocated,
+    relocated_functions,
+)
 
 __all__ = [
     "CODE",
+    "DESCRIPTORS",
     "Cubin",
     "CubinParameter",
     "CubinSymbol",

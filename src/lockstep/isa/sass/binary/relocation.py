@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from lockstep.isa.sass.binary.cubin import Cubin, Function, Relocation
+from lockstep.isa.sass.binary.cubin import Function, Relocation
 
 CODE = ".text."
 WHOLE = 16  # bytes that a field may span: one instruction
@@ -25,12 +25,16 @@ class Field(NamedTuple):
 
 _ADDRESS = Field(((0, 64),))
 _LOW, _HIGH = Field(((32, 32),)), Field(((32, 32),), 32)
+DESCRIPTORS = (35, 62, 63)  # kinds that stand for what is launched, or called by its address
 FIELDS = {
     2: _ADDRESS,
     4: _ADDRESS,  # a generic one: global memory has the same there
+    35: _ADDRESS,
     56: _LOW,
     57: _HIGH,
     58: Field(((34, 47),), 2),  # the target of a call, in words
+    62: _LOW,
+    63: _HIGH,
     75: Field(((16, 8), (34, 47)), 2),  # the same on sm_90
     102: _ADDRESS,  # of a function that all modules of a program share
     112: _LOW,
@@ -55,18 +59,20 @@ def relocated(relocation: Relocation, old: bytes, address: int) -> bytes:
 
 
 def relocated_functions(
-    cubin: Cubin, change: Callable[[Relocation, bytes], bytes]
+    functions: Iterable[Function],
+    relocations: Iterable[Relocation],
+    change: Callable[[Relocation, bytes], bytes],
 ) -> tuple[Function, ...]:
-    """The functions of a cubin, their relocated instructions as ``change`` makes them."""
+    """Functions of a cubin, their relocated instructions as ``change`` makes them."""
     found: dict[str, list[Relocation]] = {}
-    for relocation in cubin.relocations:
+    for relocation in relocations:
         if relocation.section.startswith(CODE):
             found.setdefault(relocation.section.removeprefix(CODE), []).append(relocation)
     return tuple(
         msgspec.structs.replace(f, code=_changed(f.code, found[f.name], change))
         if f.name in found
         else f
-        for f in cubin.functions
+        for f in functions
     )
 
 
