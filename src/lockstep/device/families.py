@@ -6,7 +6,7 @@ same time, each in a stream of its own; the next wave begins when they have ende
 """
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, cast
 
 from lockstep.device.launch import Launch, LaunchedKernel
 from lockstep.device.owner import OwningDevice
@@ -138,12 +138,11 @@ class Families:
         return next((self._streams[k] for k, last in self._last.items() if last == before), None)
 
     def _launch(self, grid: _Grid, number: int, what: ChildLaunch, stream: Stream) -> Launch:
-        launch = self._device.begin(
-            what.kernel, what.geometry, what.parameters, stream, grid.launch
-        )
+        kernel = cast(LaunchedKernel, what.kernel)  # of a module of the device
+        launch = self._device.begin(kernel, what.geometry, what.parameters, stream, grid.launch)
         place = self._streams.index(stream)
         self._last.pop(place, None)
-        if not what.kernel.program.launches:
+        if not kernel.program.launches:
             self._last[place] = grid, number
         return launch
 

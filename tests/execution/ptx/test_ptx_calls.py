@@ -381,7 +381,7 @@ def test_an_alias_is_the_function_that_it_stands_for(run):
         (
             ".extern .func (.param .b32 r) cudaLaunchDeviceV2 (.param .b64 x, .param .b64 y);",
             "call (%a), cudaLaunchDeviceV2, (%d, %d);",
-            "cudaLaunchDeviceV2: kernels that launch kernels by CUDA's first device runtime are not",
+            "cudaLaunchDeviceV2: kernels that launch kernels by CUDA's first device runtime are",
         ),
         (POINTERS, "call (%a), twice, (%i, %i);", "twice takes 1 arguments, not 2"),
         (POINTERS, "mov.u64 %s, twice; call (%a), %s, (%i);", "needs a list or a prototype"),

@@ -4,12 +4,10 @@ import struct
 
 from lockstep.execution.device_runtime.call import CallFailed, CudaError, RuntimeCall
 from lockstep.execution.device_runtime.launches import check_room
-from lockstep.execution.device_runtime.tasks import ByteRows, DeviceTransfer
+from lockstep.execution.device_runtime.tasks import ByteRows, DeviceTransfer, Triple
 
 _BETWEEN_DEVICE_MEMORY = (3, 4)  # cudaMemcpyDeviceToDevice, cudaMemcpyDefault
 _PARAMETERS = "<Q3Q4QQ3Q4Q3QI"  # cudaMemcpy3DParms
-
-Sizes = tuple[int, int, int]
 
 
 def copy(c: RuntimeCall, to: int, source: int, size: int, kind: int, stream: int) -> CudaError:
@@ -63,13 +61,12 @@ def fill_rows(
     """``cudaMemset2DAsync``."""
     if width > pitch:
         raise CallFailed(CudaError.INVALID_VALUE)
-    return _put(
-        c, DeviceTransfer(ByteRows(to, pitch), None, value & 0xFF, (width, height, 1)), stream
-    )
+    size = width, height, 1
+    return _put(c, DeviceTransfer(ByteRows(to, pitch), None, value & 0xFF, size), stream)
 
 
 def fill_box(
-    c: RuntimeCall, pointer: tuple[int, int, int, int], value: int, extent: Sizes, stream: int
+    c: RuntimeCall, pointer: tuple[int, int, int, int], value: int, extent: Triple, stream: int
 ) -> CudaError:
     """``cudaMemset3DAsync``."""
     address, pitch, _, height = pointer
@@ -80,7 +77,7 @@ def fill_box(
 
 
 def _copy(
-    c: RuntimeCall, target: ByteRows, source: ByteRows, size: Sizes, kind: int, stream: int
+    c: RuntimeCall, target: ByteRows, source: ByteRows, size: Triple, kind: int, stream: int
 ) -> CudaError:
     if kind not in _BETWEEN_DEVICE_MEMORY:
         raise CallFailed(CudaError.INVALID_DIRECTION)
