@@ -107,25 +107,41 @@ class Families:
             runtime.pending = 0
 
     def _wave(self, grids: list[_Grid]) -> list[tuple[_Grid, int, Launch]]:
-        """Begin what waits for nothing, or for what begins before it in the same stream."""
+        """Begin what waits for nothing, and then what follows that in its stream, round by round.
+
+        So no launch waits behind one of another stream that cannot begin yet.
+        """
         begun: list[tuple[_Grid, int, Launch]] = []
         self._used, self._last = 0, {}
-        for grid in grids:
-            for number in list(grid.waiting):
-                stream = self._stream_for(grid, number)
-                if stream is None:
-                    continue
-                grid.waiting.remove(number)
-                self._device.services.cuda.pending -= 1
-                what = grid.tasks[number].what
-                if isinstance(what, ChildLaunch):
-                    begun.append((grid, number, self._launch(grid, number, what, stream)))
-                else:
-                    self._transfer(grid, number, what)
+        waiting = -1
+        while waiting != (waiting := sum(len(grid.waiting) for grid in grids)):
+            last = dict(self._last)
+            for grid in grids:
+                for number in list(grid.waiting):
+                    stream = self._stream_for(grid, number, last)
+                    if stream is not None:
+                        self._begin(grid, number, stream, begun)
         return begun
 
-    def _stream_for(self, grid: _Grid, number: int) -> Stream | None:
-        """A stream in which a task may begin now; None: it has to wait."""
+    def _begin(
+        self, grid: _Grid, number: int, stream: Stream, begun: list[tuple[_Grid, int, Launch]]
+    ) -> None:
+        """Begin a task; a launch is added to those that ``begun``."""
+        grid.waiting.remove(number)
+        self._device.services.cuda.pending -= 1
+        what = grid.tasks[number].what
+        if isinstance(what, ChildLaunch):
+            begun.append((grid, number, self._launch(grid, number, what, stream)))
+        else:
+            self._transfer(grid, number, what)
+
+    def _stream_for(
+        self, grid: _Grid, number: int, last: dict[int, tuple[_Grid, int]]
+    ) -> Stream | None:
+        """A stream in which a task may begin now; None: it has to wait.
+
+        ``last``: what was last in each stream before this round.
+        """
         awaits = grid.awaits(number)
         if not awaits:
             self._used += 1
@@ -135,7 +151,7 @@ class Families:
         if len(awaits) > 1 or not isinstance(grid.tasks[number].what, ChildLaunch):
             return None
         before = grid, *awaits
-        return next((self._streams[k] for k, last in self._last.items() if last == before), None)
+        return next((self._streams[k] for k, task in last.items() if task == before), None)
 
     def _launch(self, grid: _Grid, number: int, what: ChildLaunch, stream: Stream) -> Launch:
         kernel = cast(LaunchedKernel, what.kernel)  # of a module of the device

@@ -66,8 +66,8 @@ _NUMBERS = ("f16", "bf16", "f16x2", "bf16x2")
 def class_of(i: Instruction) -> OpClass:
     """The operation class of an instruction."""
     words = i.modifiers
-    if i.opcode in ("ld", "ldu") and "param" in words:
-        return OpClass.MOVE  # machine code reads parameters as constant operands
+    if i.opcode in ("ld", "ldu", "st") and "param" in words:
+        return OpClass.MOVE  # machine code has parameters as constant operands, or in registers
     if i.opcode == "mov" and _reads_special(i):
         return OpClass.SPECIAL_MOVE if _reads_clock(i) else OpClass.SPECIAL_REGISTER
     if i.opcode in ("bar", "barrier"):
