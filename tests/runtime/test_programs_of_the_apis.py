@@ -8,6 +8,7 @@ import pytest
 from lockstep.frontend.cuda.build import libraries
 from lockstep.runtime import run_program
 
+LAUNCHES = ("launches.cu", "launched.cu", "-rdc=true", "-lcudadevrt")
 PROGRAMS = {
     "device": ("device.cu",),
     "streams": ("streams.cu",),
@@ -24,6 +25,7 @@ PROGRAMS = {
     "textures": ("textures.cu",),
     "mipmaps": ("mipmaps.cu",),
     "queries": ("queries.cu", "-lcuda"),
+    "launches": LAUNCHES,
     "linked": ("linked.cu", "linked_variables.cu", "-rdc=true"),
 }
 OPTIONS = ("-std=c++17", "-cudart=shared")
@@ -102,6 +104,15 @@ def test_a_program_for_sm_90a_alone(run_built):
     assert out == "PASS\n"
     assert (simulator.unsupported, simulator.problems) == ({}, [])
     assert {count.code for count in simulator.kernels.values()} == {"machine code of sm_90"}
+
+
+def test_kernels_launch_kernels_in_machine_code_for_hopper(run_built):
+    options = ("-arch=sm_90", "--default-stream=per-thread")
+    out, simulator = run_built(LAUNCHES, *options, gpu="H100")
+    assert out == "PASS\n"
+    assert (simulator.unsupported, simulator.problems) == ({}, [])
+    assert {count.code for count in simulator.kernels.values()} == {"machine code of sm_90"}
+    assert simulator.kernels["_Z6appendPii"].launches == 7 + 8
 
 
 def test_clusters(run_built):

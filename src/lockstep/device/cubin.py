@@ -10,6 +10,7 @@ import numpy as np
 from lockstep.device.arguments import Parameter
 from lockstep.device.array import DeviceArray
 from lockstep.device.cluster import ClusterError, Triple
+from lockstep.device.driver_calls import needs_driver
 from lockstep.device.module import Kernel, Launcher, Module
 from lockstep.errors import InputError, WorkloadError
 from lockstep.execution.launches.geometry import Geometry
@@ -59,7 +60,6 @@ _TYPES = {"float": "f32", "double": "f64"}
 # programs have that are linked with it: others have functions of these names that refuse.
 _RUNTIME = frozenset(name for name in SERVICES if name.startswith(CUDA))
 _LINKED = "__CNPRT_VERSION_NUMBER__"
-_FIRST_RUNTIME = ("cudaLaunchDevice", "cudaGetParameterBuffer")  # of CUDA, for device code
 
 
 class CubinModule(Module):
@@ -73,7 +73,9 @@ class CubinModule(Module):
         self._runtime = _RUNTIME if _LINKED in defined else frozenset[str]()
         called = {relocation.symbol for relocation in self.cubin.relocations}
         self.services = tuple(n for n, name in enumerate(SERVICES) if name in called)
-        own = [f for f in self.cubin.functions if f.name not in self._runtime]
+        self._refused = needs_driver(self.cubin, self._runtime)
+        left_out = self._runtime | self._refused.keys()
+        own = [f for f in self.cubin.functions if f.is_kernel or f.name not in left_out]
         self.image = ModuleImage(own)
         self._names = [f.name for f in own if f.is_kernel]
         self.lines = lines(self.cubin)
@@ -85,7 +87,10 @@ class CubinModule(Module):
                 self._sizes[symbol.name] = symbol.size
         for relocation in self.cubin.relocations:
             self._relocate_data(relocation)
-        functions = relocated_functions(own, self.cubin.relocations, self._relocated)
+        executed = [
+            r for r in self.cubin.relocations if r.section.removeprefix(CODE) not in self._refused
+        ]
+        functions = relocated_functions(own, executed, self._relocated)
         self.image = ModuleImage(functions)
         self.code_key = hashlib.sha256(b"".join(f.code for f in functions)).hexdigest() + self.key
         self._functions = {f.name: f for f in functions if f.is_kernel}
@@ -102,7 +107,9 @@ class CubinModule(Module):
         return list(self._functions)
 
     def kernel(self, name: str) -> "CubinKernel":
-        """A new kernel object for an entry."""
+        """A new kernel object for an entry. Raises :class:`InputError` if it needs a driver."""
+        if name in self._refused:
+            raise InputError(self.name, f"kernel {name}", self._refused[name])
         return CubinKernel(self, self._functions[name])
 
     def kernel_at(self, address: int) -> Kernel | None:
@@ -167,7 +174,7 @@ class CubinModule(Module):
         """The address of a variable, or of a function in the code of a kernel that calls it."""
         if name in self.addresses:
             return self.addresses[name]
-        if name in _ZERO:
+        if name in _ZERO or name in self._refused:
             return 0
         symbols = () if name in self._runtime else self.cubin.symbols
         for symbol in symbols:
@@ -175,7 +182,7 @@ class CubinModule(Module):
                 return self.image.start(symbol.section.removeprefix(".text.")) + symbol.offset
         service = self.image.service(name)
         if service is None:
-            raise InputError(self.name, f"symbol {name}", _why_undefined(name))
+            raise InputError(self.name, f"symbol {name}", "it is not defined in the cubin")
         return service
 
 
@@ -276,16 +283,6 @@ class CubinKernel(Kernel):
             struct.pack_into("<I", bank, place, half)
         bank[base : base + len(parameters)] = parameters
         return np.frombuffer(bytes(bank) + bytes(PADDING), np.uint8).copy()
-
-
-def _why_undefined(name: str) -> str:
-    """Why there is no symbol of that name."""
-    if name.startswith(_FIRST_RUNTIME):
-        return (
-            "kernels that launch kernels by CUDA's first device runtime are not supported: compile "
-            "without CUDA_FORCE_CDP1_IF_SUPPORTED"
-        )
-    return "it is not defined in the cubin"
 
 
 def _describe_clusters(bank: bytearray, geometry: Geometry) -> None:

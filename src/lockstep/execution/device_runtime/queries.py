@@ -9,6 +9,7 @@ _MOST_SHARED = 97  # cudaDevAttrMaxSharedMemoryPerBlockOptin
 _SMS = 16  # cudaDevAttrMultiProcessorCount
 _MAJOR, _MINOR = 75, 76  # cudaDevAttrComputeCapability
 _VERSION = 13000  # of CUDA
+_FOUR_BYTES = 1  # cudaSharedMemBankSizeFourByte
 _MANY = (1 << 20, 1, 1)  # a grid that fills every GPU
 
 
@@ -61,6 +62,12 @@ def limit(c: RuntimeCall, to: int, which: int) -> CudaError:
 def cache_config(c: RuntimeCall, to: int) -> CudaError:
     """``cudaDeviceGetCacheConfig``: no preference."""
     c.give(to, "<I", 0)
+    return CudaError.SUCCESS
+
+
+def bank_size(c: RuntimeCall, to: int) -> CudaError:
+    """``cudaDeviceGetSharedMemConfig``: four bytes, as on all GPUs since Maxwell."""
+    c.give(to, "<I", _FOUR_BYTES)
     return CudaError.SUCCESS
 
 

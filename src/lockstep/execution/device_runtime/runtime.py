@@ -40,6 +40,7 @@ _FUNCTIONS: dict[str, Callable[..., int]] = {
     "DeviceGetAttribute": queries.device_attribute,
     "DeviceGetLimit": queries.limit,
     "DeviceGetCacheConfig": queries.cache_config,
+    "DeviceGetSharedMemConfig": queries.bank_size,
     "RuntimeGetVersion": queries.version,
     "FuncGetAttributes": queries.function_attributes,
     "OccupancyMaxActiveBlocksPerMultiprocessor": queries.occupancy,

@@ -87,6 +87,7 @@ _OF_CUDA: dict[str, Service] = {
     "DeviceGetAttribute": Service((_TO, WORD, WORD), WORD),
     "DeviceGetLimit": Service((_TO, WORD), WORD),
     "DeviceGetCacheConfig": Service((_TO,), WORD),
+    "DeviceGetSharedMemConfig": Service((_TO,), WORD),
     "RuntimeGetVersion": Service((_TO,), WORD),
     "FuncGetAttributes": Service((_TO, _FUNCTION), WORD),
     "OccupancyMaxActiveBlocksPerMultiprocessor": Service((_TO, _FUNCTION, WORD, _SIZE), WORD),
