@@ -239,7 +239,7 @@ def test_launches_by_kernels_are_simulated_as_their_streams_allow(at_issue):
         parent, first, third, second = (runs[k] for k in (1, 2, 3, 4))
         assert parent.launched_by == 0
         assert parent.end <= first.launched == third.launched < first.end <= second.launched
-        assert first.stream == second.stream != third.stream
+        assert parent.stream == first.stream == second.stream != third.stream
 
 
 def test_each_launch_is_treated_as_the_device_chooses():

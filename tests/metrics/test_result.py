@@ -117,6 +117,7 @@ KERNEL_SCHEMA = {
     "skipped": int,
     "complete": bool,
     "stopped": str,
+    "launched_by": int,
     "cycles": int,
     "warp_instructions": int,
     "thread_instructions": int,

@@ -306,7 +306,7 @@ class Device:
         if launch.treatment is Treatment.SIMULATE:
             stream.last = launch
         if kernel.program.launches:
-            self._families.follow(launch)
+            self._families.follow(launch, stream)
         return launch
 
     def begin(

@@ -86,12 +86,13 @@ class Families:
                 "takes time: set host.copy=instant and one GPU, or --timing none"
             )
 
-    def follow(self, launch: Launch) -> None:
-        """Do all that follows from a launch, which was queued or executed.
+    def follow(self, launch: Launch, stream: Stream) -> None:
+        """Do all that follows from a launch in a stream, which was queued or executed.
 
-        Raises the first error of a launch.
+        The first task of a wave is in the same stream. Raises the first error of a launch.
         """
         self._device.drain()
+        self._streams[:1] = [stream]
         grids = [_Grid(launch)]
         runtime = self._device.services.cuda
         try:

@@ -279,6 +279,7 @@ def _entry(kernel: "KernelRun", metrics: dict[str, float]) -> dict[str, Any]:
         "skipped": kernel.skipped,
         "complete": kernel.complete,
         "stopped": kernel.stopped,
+        "launched_by": kernel.launched_by,
         "cycles": kernel.cycles,
         "warp_instructions": kernel.warp_instructions,
         "thread_instructions": kernel.thread_instructions,
@@ -290,5 +291,5 @@ def _facts_of(kernel: "KernelRun") -> dict[str, Any]:
     """The columns of the kernel table that are not metrics."""
     names = "id name title grid block stream registers shared_bytes architecture dependence"
     names += " ctas_per_sm limiter launched start end cycles warp_instructions"
-    names += " thread_instructions complete ctas first_cta ctas_done skipped stopped"
+    names += " thread_instructions complete ctas first_cta ctas_done skipped stopped launched_by"
     return {name: getattr(kernel, name) for name in names.split()}

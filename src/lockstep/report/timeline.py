@@ -130,6 +130,7 @@ def _kernels(result: Result) -> Iterator[Event]:
                     "name": k.name,
                     "grid": list(k.grid),
                     "block": list(k.block),
+                    "launched_by": k.launched_by,
                     "cycles": k.cycles,
                     "warp_instructions": k.warp_instructions,
                 }
