@@ -2,6 +2,8 @@
 
 import pytest
 
+import lockstep
+
 ADD = """
 module, function, place = c_void_p(), c_void_p(), c_void_p()
 n, a, count = c_uint(256), c_float(1), 4
@@ -57,3 +59,19 @@ def test_kernels_see_what_those_before_them_wrote(
     outcome, out, _ = run_python(text, simulator=simulator)
     assert outcome.code == 0
     assert out == f"{expected}.0\n"
+
+
+@pytest.mark.parametrize(
+    "body, flags", [(EVENTS, NON_BLOCKING), (DEFAULT, 0)], ids=["events", "default"]
+)
+def test_a_trace_keeps_the_order_of_streams(run_python, make_simulator, tmp_path, body, flags):
+    """Where the kernels are executed and not simulated: in the trace none overlaps another."""
+    text = ADD.format(ptx=run_python.ptx, flags=flags, body=body)
+    simulator = make_simulator()
+    recorder = simulator.device.record(tmp_path / "add.lst")
+    assert run_python(text, simulator=simulator)[0].code == 0
+    recorder.stop()
+    trace = lockstep.load(tmp_path / "add.lst")
+    kernels = lockstep.simulate(trace, simulator.device.gpu).kernels
+    assert len(kernels) == 4 and set(kernels.stream) == ({1, 2} if flags else {0, 1})
+    assert all(kernels.end[:3].to_numpy() <= kernels.launched[1:].to_numpy())

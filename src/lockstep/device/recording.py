@@ -53,6 +53,10 @@ class Recorder:
         """Note that the host waited for all launches so far."""
         self._waited = True
 
+    def awaits(self, stream: int) -> bool:
+        """Whether a stream, by its number, has launches that nobody has waited for."""
+        return not self._waited and stream in self._streams
+
     @property
     def notes_lines(self) -> bool:
         """Whether the next launch is to note which lines it touches."""

@@ -23,6 +23,14 @@ class Stream:
     def __repr__(self) -> str:
         return f"<Stream {self.number}>"
 
+    @property
+    def has_work(self) -> bool:
+        """Whether launches of it are still to be simulated, or recorded as if they were."""
+        timing, recorder = self.device.timing, self.device.recorder
+        if timing is not None:
+            return self.last is not None and timing.queues(self.last)
+        return recorder is not None and recorder.awaits(self.number)
+
     def synchronize(self) -> None:
         """Wait for the launches of the stream."""
         self.device.asks(Synchronize(self.number))
@@ -111,8 +119,7 @@ class Event:
             return False
         if self.device is stream.device and self._after.stream == stream.number:
             return False
-        timing = self.device.timing
-        return timing.queues(self._after) if timing else self.device.recorder is not None
+        return self.device.timing.queues(self._after)
 
     def synchronize(self) -> None:
         """Wait for what is before the event."""

@@ -63,8 +63,12 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Moment:
-    """When an event happened: a place in the timed launches, and the estimate of the others."""
+    """When an event happened: a place in the timed launches, and the estimate of the others.
 
+    ``stream``: where; ``event``: if launches are simulated.
+    """
+
+    stream: Stream
     event: Event | None
     untimed_cycles: float
 
@@ -153,7 +157,7 @@ class Simulator:
     def moment(self, stream: Stream) -> Moment:
         """Now, in a stream."""
         event = self.devices[stream.device.index].event().record(stream) if self.timed else None
-        return Moment(event, self.untimed_cycles)
+        return Moment(stream, event, self.untimed_cycles)
 
     def nanoseconds(self, start: Moment, end: Moment) -> int:
         """Simulated time between two moments: the timed launches, and an estimate of the others.

@@ -22,9 +22,8 @@ class ProgramStreams:
         self.simulator, self._new_handle, self._current = simulator, new_handle, current
         self._streams: dict[int, Stream] = Handles()
         self._events: dict[int, Moment | None] = Handles()
-        self._blocking: list[
-            Stream
-        ] = []  # those that the default stream waits for, and they for it
+        # those that the default stream waits for, and they for it
+        self._blocking: list[Stream] = []
 
     @property
     def device(self) -> Device:
@@ -44,7 +43,7 @@ class ProgramStreams:
                 f"a kernel is launched on GPU {self.device.index} in a stream of GPU "
                 f"{stream.device.index}: call cudaSetDevice({stream.device.index}) before",
             )
-        if stream.device.timing is not None and not stream.device.host_takes_time:
+        if not stream.device.host_takes_time:
             self._follow(stream)
         return stream
 
@@ -54,7 +53,7 @@ class ProgramStreams:
         others = [device.default_stream] if stream in self._blocking else []
         if stream is device.default_stream:
             others = [other for other in self._blocking if other.device is device]
-        if any(_has_work(other) for other in others):
+        if any(other.has_work for other in others):
             device.drain()
 
     def find_for_copy(self, handle: int) -> tuple[Stream, bool]:
@@ -90,7 +89,7 @@ class ProgramStreams:
         """Forget a stream."""
         stream = self._streams[fields["stream"]]
         del self._streams[fields["stream"]]
-        self._blocking = [o for o in self._blocking if o is not stream or _has_work(o)]
+        self._blocking = [o for o in self._blocking if o is not stream or o.has_work]
         return CallAnswer()
 
     def create_event(self, fields: dict, data: bytes) -> CallAnswer:
@@ -117,6 +116,8 @@ class ProgramStreams:
         stream, moment = self.find(fields["stream"]), self._events[fields["event"]]
         if moment is not None and moment.event is not None:
             stream.wait(moment.event)
+        elif moment is not None and moment.stream is not stream and moment.stream.has_work:
+            moment.stream.device.drain()
         return CallAnswer()
 
     def elapsed(self, fields: dict, data: bytes) -> CallAnswer:
@@ -126,9 +127,3 @@ class ProgramStreams:
             raise Refused(Status.INVALID_HANDLE)
         self.device.drain()
         return CallAnswer((self.simulator.nanoseconds(start, end),))
-
-
-def _has_work(stream: Stream) -> bool:
-    """Whether launches of a stream are still to be simulated."""
-    timing = stream.device.timing
-    return timing is not None and stream.last is not None and timing.queues(stream.last)

@@ -98,7 +98,7 @@ class ByteRows(NamedTuple):
 
 
 class DeviceTransfer(NamedTuple):
-    """ByteRows of bytes that are copied, or filled with one if there is no source.
+    """Rows of bytes that are copied, or filled with one if there is no source.
 
     ``size``: bytes of a row, rows of a slice, slices.
     """
