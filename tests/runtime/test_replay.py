@@ -46,6 +46,24 @@ def test_a_record_leads_to_the_same_memory(recorded, make_simulator, monkeypatch
     assert count.launches == len(count.cycles) == 3
 
 
+def test_memory_without_calls_takes_no_copies(tmp_path, new_client, make_simulator):
+    """So that it leaves nothing in the L2, and the kernels take the cycles of the run."""
+    simulator, writer = Simulator(lockstep.api.gpu("QV100"), True), RecordWriter(tmp_path)
+    client = new_client(simulator, writer)
+    managed = client.call("ALLOCATE", size=400, kind=1)["address"]
+    for value in (3, 4):
+        simulator.device.memory.view(managed, 400).view(np.float32)[:] = value
+        client.launch(client.kernel(), managed, 100, 0.5)
+        client.call("SYNCHRONIZE", stream=0)
+    client.close()
+    writer.close()
+    cycles = simulator.device.result.cycles
+    simulator.close()
+    again = make_simulator(timed=True, gpu="QV100")
+    assert replay(again, tmp_path) and again.copies["to device"].count == 0
+    assert again.device.result.cycles == cycles
+
+
 def test_programs_one_after_the_other(tmp_path, new_client, make_simulator):
     """The second one gets the memory that the first one had."""
     simulator, writer = Simulator(lockstep.api.gpu("QV100")), RecordWriter(tmp_path)

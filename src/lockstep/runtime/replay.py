@@ -46,6 +46,8 @@ class _Player:
         """Execute one call."""
         if entry.call == Call.WRITTEN:
             self._fill_in(entry)
+        if entry.is_note:
+            return
         fields = {
             name: self._handles.get(value, value) if name in _HANDLES else value
             for name, value in entry.fields.items()

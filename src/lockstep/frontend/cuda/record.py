@@ -6,7 +6,7 @@ of the body, then the request's body. The body of ``WRITTEN`` goes on with the b
 written, row after row without gaps. The last entry is all zeros but for the CRC-32 of what came
 before, in the place of the answer. Calls that failed, and those that change nothing, are left out.
 Memory that the program writes without a call (managed and host memory) is noted before each launch,
-as ``WRITTEN``, where it has changed.
+as ``WRITTEN`` in a stream that there is not, where it has changed.
 """
 
 import hashlib
@@ -21,7 +21,6 @@ import zstandard
 from lockstep.errors import InputError
 from lockstep.files import replacing
 from lockstep.frontend.cuda.calls import (
-    BLOCKING,
     FORMS,
     LARGEST,
     Call,
@@ -36,6 +35,7 @@ MAGIC = b"LCKCALL1"
 _HEAD = struct.Struct("<8sQ")
 _ENTRY = struct.Struct("<IIQQ")
 _LEFT_OUT = {Call.HELLO, Call.READ, Call.WRITE, Call.POINTER, Call.MEMORY}
+_NO_STREAM = (1 << 64) - 1
 _WHOLE = 1 << 30  # bytes that are written at a time; longer copies become several
 _CHUNK = 1 << 24  # bytes of managed memory hashed and noted, and of an entry read, at a time
 
@@ -51,6 +51,11 @@ class RecordEntry(NamedTuple):
     result: int
     fields: dict[str, int]
     data: bytes
+
+    @property
+    def is_note(self) -> bool:
+        """Whether it is no call, but memory that the program wrote without one."""
+        return self.call == Call.WRITTEN and self.fields["stream"] == _NO_STREAM
 
 
 class RecordWriter:
@@ -98,7 +103,7 @@ class RecordWriter:
                 digest = hashlib.blake2b(content, digest_size=16).digest()
                 if self._seen.get(address) != digest:
                     self._seen[address] = digest
-                    body = encode_body((address, length, length, 1, BLOCKING))
+                    body = encode_body((address, length, length, 1, _NO_STREAM))
                     self._write(connection, Call.WRITTEN, 0, [body, content])
 
     def _write(self, connection: int, call: Call, result: int, pieces: list) -> None:
