@@ -215,7 +215,7 @@ def test_so_many_launches_wait_as_the_limit_says(capfd):
         assert out.numpy()[[0, 8]].tolist() == [123, 69]
         device.load_ptx(module(launch(4)))["k"][1, 1](out)
         assert out.numpy()[0] == 1234  # there is room again
-    assert capfd.readouterr().err.count("a launch one too many: 3 wait") == 1
+    assert capfd.readouterr().err.count("a launch one too many: 3 of its block wait") == 1
 
 
 def test_a_copy_that_leaves_an_allocation_ends_the_launch(device):

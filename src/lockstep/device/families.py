@@ -5,7 +5,7 @@ executed, in waves: all tasks of all grids of the family that wait for nothing a
 same time, each in a stream of its own; the next wave begins when they have ended.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol, cast
 
 from lockstep.device.launch import Launch, LaunchedKernel
@@ -44,12 +44,16 @@ class _Grid:
     launch: Launch
     parent: "_Grid | None" = None
     number: int = 0
-    waiting: list[int] = field(default_factory=list)  # numbers of tasks that have not begun
-    left: set[int] = field(default_factory=set)  # of those that have not ended
 
     def __post_init__(self) -> None:
-        self.waiting = list(range(len(self.tasks)))
-        self.left = set(self.waiting)
+        self.waiting = dict.fromkeys(range(len(self.tasks)))  # tasks that have not begun, in order
+        self.left = set(self.waiting)  # that have not ended
+        self._tails = [k for k in self.waiting if self.tasks[k].is_tail]
+        self._others = len(self.left) - len(self._tails)  # that have not ended, and are no tails
+        self._followers: list[list[int]] = [[] for _ in self.tasks]
+        for number, task in enumerate(self.tasks):
+            for before in task.awaits:
+                self._followers[before].append(number)
 
     @property
     def tasks(self) -> list[GridTask]:
@@ -62,11 +66,20 @@ class _Grid:
         others = {k for k in self.left if not self.tasks[k].is_tail} if task.is_tail else set()
         return self.left & {*task.awaits, *others}
 
+    def may_follow(self, number: int) -> set[int]:
+        """Those that wait and may be able to begin when a task has begun, or has ended."""
+        tails = self._tails if self._others <= 1 else ()
+        return {k for k in (*self._followers[number], *tails) if k in self.waiting}
+
     def end(self, number: int) -> None:
         """A task has ended; with the last one the grid has, too."""
         self.left.discard(number)
+        self._others -= not self.tasks[number].is_tail
         if not self.left and self.parent is not None:
             self.parent.end(self.number)
+
+
+_Task = tuple[_Grid, int]
 
 
 class Families:
@@ -76,7 +89,7 @@ class Families:
         self._device = device
         self._streams: list[Stream] = []
         self._used = 0  # streams of the wave
-        self._last: dict[int, tuple[_Grid, int]] = {}  # of each: the task, if it can have no tasks
+        self._last: dict[_Task, Stream] = {}  # by their last tasks, if these can have no tasks
 
     def check(self, kernel: LaunchedKernel) -> None:
         """Refuse a kernel that launches where launches by kernels have no time."""
@@ -94,55 +107,48 @@ class Families:
         self._device.drain()
         self._streams[:1] = [stream]
         grids = [_Grid(launch)]
-        runtime = self._device.services.cuda
-        try:
-            while grids := [grid for grid in grids if grid.left]:
-                begun = self._wave(grids)
-                self._device.drain()
-                for grid, number, child in begun:
-                    made = _Grid(child, grid, number)
-                    grids.append(made)
-                    if not made.left:
-                        grid.end(number)
-        finally:
-            runtime.pending = 0
+        while grids := [grid for grid in grids if grid.left]:
+            begun = self._wave(grids)
+            self._device.drain()
+            for grid, number, child in begun:
+                made = _Grid(child, grid, number)
+                grids.append(made)
+                if not made.left:
+                    grid.end(number)
 
     def _wave(self, grids: list[_Grid]) -> list[tuple[_Grid, int, Launch]]:
         """Begin what waits for nothing, and then what follows that in its stream, round by round.
 
-        So no launch waits behind one of another stream that cannot begin yet.
+        So no launch waits behind one of another stream that cannot begin yet. Each round tries what
+        the one before it may have made possible.
         """
         begun: list[tuple[_Grid, int, Launch]] = []
         self._used, self._last = 0, {}
-        waiting = -1
-        while waiting != (waiting := sum(len(grid.waiting) for grid in grids)):
-            last = dict(self._last)
-            for grid in grids:
-                for number in list(grid.waiting):
-                    stream = self._stream_for(grid, number, last)
-                    if stream is not None:
-                        self._begin(grid, number, stream, begun)
+        places = {grid: place for place, grid in enumerate(grids)}
+        tried = [(grid, k) for grid in grids for k in grid.waiting if not grid.awaits(k)]
+        while tried:
+            after = set[tuple[int, int]]()
+            for grid, number in tried:
+                stream = self._stream_for(grid, number)
+                if stream is not None:
+                    self._begin(grid, number, stream, begun)
+                    after.update((places[grid], k) for k in grid.may_follow(number))
+            tried = [(grids[place], number) for place, number in sorted(after)]
         return begun
 
     def _begin(
         self, grid: _Grid, number: int, stream: Stream, begun: list[tuple[_Grid, int, Launch]]
     ) -> None:
         """Begin a task; a launch is added to those that ``begun``."""
-        grid.waiting.remove(number)
-        self._device.services.cuda.pending -= 1
+        del grid.waiting[number]
         what = grid.tasks[number].what
         if isinstance(what, ChildLaunch):
             begun.append((grid, number, self._launch(grid, number, what, stream)))
         else:
             self._transfer(grid, number, what)
 
-    def _stream_for(
-        self, grid: _Grid, number: int, last: dict[int, tuple[_Grid, int]]
-    ) -> Stream | None:
-        """A stream in which a task may begin now; None: it has to wait.
-
-        ``last``: what was last in each stream before this round.
-        """
+    def _stream_for(self, grid: _Grid, number: int) -> Stream | None:
+        """A stream in which a task may begin now; None: it has to wait."""
         awaits = grid.awaits(number)
         if not awaits:
             self._used += 1
@@ -151,16 +157,16 @@ class Families:
             return self._streams[self._used - 1]
         if len(awaits) > 1 or not isinstance(grid.tasks[number].what, ChildLaunch):
             return None
-        before = grid, *awaits
-        return next((self._streams[k] for k, task in last.items() if task == before), None)
+        (before,) = awaits
+        return self._last.get((grid, before))
 
     def _launch(self, grid: _Grid, number: int, what: ChildLaunch, stream: Stream) -> Launch:
         kernel = cast(LaunchedKernel, what.kernel)  # of a module of the device
         launch = self._device.begin(kernel, what.geometry, what.parameters, stream, grid.launch)
-        place = self._streams.index(stream)
-        self._last.pop(place, None)
+        for before in grid.awaits(number):
+            self._last.pop((grid, before), None)
         if not kernel.program.launches:
-            self._last[place] = grid, number
+            self._last[grid, number] = stream
         return launch
 
     def _transfer(self, grid: _Grid, number: int, what: DeviceTransfer) -> None:

@@ -23,7 +23,7 @@ def awaits(grid):
 def test_tasks_of_a_stream_follow_each_other():
     grid = GridTasks()
     for stream in ("a", "b", "a", FORGET, FORGET, "a", TAIL, TAIL):
-        grid.add(NOTHING, stream)
+        grid.add(NOTHING, stream, 0)
     assert awaits(grid) == [(), (), (0,), (), (), (2,), (), (6,)]
     assert [task.is_tail for task in grid.tasks] == [False] * 6 + [True] * 2
 
@@ -32,15 +32,15 @@ def test_a_stream_waits_for_an_event_as_it_was_recorded():
     grid = GridTasks()
     grid.open_event(5)
     grid.wait("b", 5)  # it was not recorded
-    grid.add(NOTHING, "a")
+    grid.add(NOTHING, "a", 0)
     grid.record(5, "a")
-    grid.add(NOTHING, "a")
+    grid.add(NOTHING, "a", 0)
     grid.wait("b", 5)
-    grid.add(NOTHING, "b")
+    grid.add(NOTHING, "b", 0)
     grid.wait("c", 5)
     grid.record(5, "c")
     grid.close_event(5)
-    grid.add(NOTHING, "c")
+    grid.add(NOTHING, "c", 0)
     assert awaits(grid) == [(), (0,), (0,), (0,)]
 
 

@@ -50,8 +50,8 @@ class CallFailed(Exception):
 class RuntimeState:
     """What all launches of a device share.
 
-    ``most_pending``: tasks that may wait at a time; ``pending``: those that do. ``attributes``: the
-    device's by their numbers; ``index`` and ``devices``: which one it is of how many.
+    ``most_pending``: tasks of a block that may wait. ``attributes``: the device's by their numbers;
+    ``index`` and ``devices``: which one it is of how many.
     """
 
     memory: DeviceMemory
@@ -59,7 +59,6 @@ class RuntimeState:
     remarks: Remarks
     buffers: ParameterBuffers
     most_pending: int = MOST_PENDING
-    pending: int = 0
     attributes: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
     index: int = 0
     devices: int = 1

@@ -86,8 +86,7 @@ def _copy(
 
 def _put(c: RuntimeCall, transfer: DeviceTransfer, stream: int) -> CudaError:
     check_room(c)
-    c.grid.add(transfer, c.stream(stream))
-    c.state.pending += 1
+    c.grid.add(transfer, c.stream(stream), c.call.cta)
     return CudaError.SUCCESS
 
 

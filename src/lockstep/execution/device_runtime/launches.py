@@ -70,22 +70,22 @@ def _put(
     size = c.grid.buffers.pop(buffer).size
     parameters = c.call.read(buffer, size) if size else b""
     c.state.buffers.give_back(buffer, size)
-    c.grid.add(ChildLaunch(kernel, geometry, parameters), c.stream(stream))
-    c.state.pending += 1
+    c.grid.add(ChildLaunch(kernel, geometry, parameters), c.stream(stream), c.call.cta)
     return CudaError.SUCCESS
 
 
 def check_room(c: RuntimeCall, prepared: int = 0) -> None:
     """Refuse a task one too many, or too deep; ``prepared``: launches that have begun to be made.
 
-    Raises :class:`CallFailed`.
+    A GPU begins tasks while their grid runs, and counts those that wait. Here none begins before
+    its grid has ended: those of other blocks are taken to have begun. Raises :class:`CallFailed`.
     """
     if c.call.resident.geometry.depth >= DEEPEST:
         c.say(f"it is {DEEPEST} launches below one of the host, so it launches nothing more")
         raise CallFailed(CudaError.TOO_DEEP)
-    if c.state.pending + prepared >= c.state.most_pending:
+    if c.grid.of_block(c.call.cta) + prepared >= c.state.most_pending:
         c.say(
-            f"a launch one too many: {c.state.most_pending} wait for the end of their grids; "
+            f"a launch one too many: {c.state.most_pending} of its block wait; "
             "cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, ...) allows more"
         )
         raise CallFailed(CudaError.TOO_MANY_PENDING)

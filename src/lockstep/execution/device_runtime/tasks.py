@@ -154,12 +154,18 @@ class GridTasks:
     tasks: list[GridTask] = field(default_factory=list)
     errors: dict[Hashable, int] = field(default_factory=dict)
     buffers: dict[int, Prepared] = field(default_factory=dict)
+    _of_block: dict[Hashable, int] = field(default_factory=dict)  # how many each has asked for
     _ends: dict[Hashable, tuple[int, ...]] = field(default_factory=dict)  # of each stream: awaited
     _events: dict[int, tuple[int, ...]] = field(default_factory=dict)
     _streams: set[int] = field(default_factory=set)
 
-    def add(self, what: ChildLaunch | DeviceTransfer, stream: Hashable) -> None:
-        """A task at the end of a stream."""
+    def of_block(self, block: Hashable) -> int:
+        """How many tasks a block has asked for."""
+        return self._of_block.get(block, 0)
+
+    def add(self, what: ChildLaunch | DeviceTransfer, stream: Hashable, block: Hashable) -> None:
+        """A task at the end of a stream, for a block."""
+        self._of_block[block] = self.of_block(block) + 1
         awaits = () if stream == FORGET else self._ends.get(stream, ())
         self.tasks.append(GridTask(what, awaits, stream == TAIL))
         self._ends[stream] = (len(self.tasks) - 1,)

@@ -1,5 +1,7 @@
 import random
+import shutil
 import struct
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,19 @@ def test_a_program_without_gpu_code_is_told_so(fixtures):
     renamed = (fixtures / "scale.o").read_bytes().replace(b".nv_fatbin", b".no_fatbin")
     with pytest.raises(InputError, match="no code for GPUs"):
         images_of(renamed, HERE)
+
+
+def test_what_a_program_was_linked_from_is_not_its_code(fixtures, tmp_path):
+    cc = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
+    if cc is None:
+        pytest.skip("needs a C compiler, and there is none")
+    inputs, linked = fixtures / "scale_lz4.fatbin", fixtures / "scale_zstd.fatbin"
+    text = ""
+    for section, file in (("__nv_relfatbin", inputs), (".nv_fatbin", linked)):
+        text += f'.section {section}, "a"\n.balign 8\n.incbin "{file}"\n'
+        (tmp_path / "code.s").write_text(text)
+        subprocess.run([cc, "-c", "code.s", "-o", "code.o"], cwd=tmp_path, check=True)
+        assert read_images(tmp_path / "code.o") == read_images(file)
 
 
 def test_a_truncated_fat_binary_is_refused(fixtures):

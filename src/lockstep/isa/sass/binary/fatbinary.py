@@ -1,7 +1,8 @@
 """Fat binaries: containers of PTX and cubins for several architectures, alone or in a host program.
 
 A container is a header and entries, each with a header of its own and a payload, raw or compressed.
-nvcc puts containers into the section ``.nv_fatbin`` of objects, libraries and programs.
+nvcc puts containers into the section ``.nv_fatbin`` of objects, libraries and programs; what is to
+be linked (``-rdc=true``) into ``__nv_relfatbin``, where a program still has it when it was.
 """
 
 import struct
@@ -21,7 +22,7 @@ _CONTAINER = struct.Struct("<IHHQ")  # magic, version, header size, payload size
 _ENTRY = struct.Struct("<HHIQIIHHIIIQQQ")
 _KINDS = {1: "ptx", 2: "cubin"}
 _ZSTD, _LZ4 = 0x8000, 0x2000
-_SECTIONS = (".nv_fatbin", "__nv_relfatbin")
+_SECTIONS = (".nv_fatbin", "__nv_relfatbin")  # the first one that has code counts
 
 
 class Image(msgspec.Struct, frozen=True):
@@ -53,20 +54,19 @@ def images_of(data: bytes, path: Path) -> list[Image]:
 
 
 def _in_program(data: bytes, path: Path) -> list[Image]:
-    found: list[Image] = []
     elf = open_elf(data, path)
     try:
         kept = [s for s in elf.iter_sections() if s.name in _SECTIONS]
         if any(section.compressed for section in kept):
             raise ValueError("its code for GPUs is in a compressed section")
-        sections = [section.data() for section in kept]
+        sections = [(section.name, section.data()) for section in kept]
     except DAMAGE as error:
         raise InputError(path, "", f"damaged program: {error}") from error
-    for section in sections:
-        found += containers(section, path)
-    if not found:
-        raise InputError(path, "", "the program contains no code for GPUs (no .nv_fatbin section)")
-    return found
+    for wanted in _SECTIONS:
+        found = [i for name, code in sections if name == wanted for i in containers(code, path)]
+        if found:
+            return found
+    raise InputError(path, "", "the program contains no code for GPUs (no .nv_fatbin section)")
 
 
 def containers(data: bytes, path: Path) -> list[Image]:
