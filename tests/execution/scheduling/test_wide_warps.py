@@ -9,6 +9,7 @@ from lockstep.execution.lanes.types import I32, I64, PRED, Value
 from lockstep.execution.launches.faults import LaunchError
 from lockstep.execution.programs.program import Ending, Recording
 from lockstep.execution.scheduling import masks
+from lockstep.execution.state import result_word
 
 
 @pytest.fixture(params=[32, 64])
@@ -129,7 +130,7 @@ def test_a_reduction_over_a_barrier_counts_all_lanes(lanes, rng):
 
     def read(lift):
         b = lift.b
-        word = b.load_vector(b.offset(b.scratch(), 8 * 6 * b.lanes), I64)
+        word = b.load_vector(b.offset(b.scratch(), 8 * result_word(b.lanes)), I64)
         lift.store(1, resize(b, word, I32))
 
     blocks = [Block(arrive, Ending.BARRIER, taken=1, fields={"reduces": 1}), Block(read)]

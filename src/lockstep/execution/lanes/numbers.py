@@ -56,7 +56,7 @@ def _steps(b: LaneBuilder, texture: Texture, single: Value) -> ir.Value:
     )
     low = b.elementwise("maxnum", single, Value(least, F32))
     inside = b.elementwise("minnum", low, one)
-    steps = Value(b.ir.fdiv(inside.ir, texture.real("scale").ir), F32)
+    steps = Value(b.ir.fmul(inside.ir, texture.real("scale").ir), F32)
     return to_integer(b, steps, I32, True, Rounding.NEAREST).ir
 
 
