@@ -137,7 +137,7 @@ class ResealedRecord(Record):
             zstandard.ZstdDecompressor().decompressobj().decompress(data[16:]),
         )
         changed = mutations.mutate(chance, entries[:-24], entries[:-24], self.mutations)
-        end = struct.pack("<IIQQ", 0, 0, zlib.crc32(changed), 0)
+        end = struct.pack("<IIQQ", 0, 0, zlib.crc32(changed, zlib.crc32(head)), 0)
         return head + zstandard.ZstdCompressor(1).compress(changed + end)
 
     def check(self, data: bytes, seed: bytes, value: object) -> str:

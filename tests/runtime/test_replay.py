@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import zstandard
 
 import lockstep
 from lockstep.errors import InputError
@@ -83,6 +84,15 @@ def test_a_record_that_was_cut_off(recorded, make_simulator):
     file = recorded[0] / FILE
     file.write_bytes(file.read_bytes()[:-20])
     with pytest.raises(InputError, match=r"cut off|damaged"):
+        replay(make_simulator(), recorded[0])
+
+
+def test_a_record_of_zeros(recorded, make_simulator):
+    """As a disk may lose it: no calls, and no checksum of them."""
+    file = recorded[0] / FILE
+    zeros = zstandard.ZstdCompressor().compress(bytes(24))
+    file.write_bytes(file.read_bytes()[:16] + zeros)
+    with pytest.raises(InputError, match="checksum does not fit"):
         replay(make_simulator(), recorded[0])
 
 

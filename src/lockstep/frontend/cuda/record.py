@@ -3,8 +3,9 @@
 A directory with the file ``calls.lcr``: a magic word and the key of the calls' tables, then entries
 in a stream of zstd. An entry is u32 connection, u32 call, u64 first field of the answer, u64 bytes
 of the body, then the request's body. The body of ``WRITTEN`` goes on with the bytes that were
-written, row after row without gaps. The last entry is all zeros but for the CRC-32 of what came
-before, in the place of the answer. Calls that failed, and those that change nothing, are left out.
+written, row after row without gaps. The last entry is all zeros but for the CRC-32 of the head and
+the entries before, in the place of the answer. Calls that failed, and those that change nothing,
+are left out.
 Memory that the program writes without a call (managed and host memory) is noted before each launch,
 as ``WRITTEN`` in a stream that there is not, where it has changed.
 """
@@ -31,7 +32,7 @@ from lockstep.frontend.cuda.calls import (
 )
 
 FILE = "calls.lcr"
-MAGIC = b"LCKCALL1"
+MAGIC = b"LCKCALL2"  # its last byte is the version
 _HEAD = struct.Struct("<8sQ")
 _ENTRY = struct.Struct("<IIQQ")
 _LEFT_OUT = {Call.HELLO, Call.READ, Call.WRITE, Call.POINTER, Call.MEMORY}
@@ -70,9 +71,10 @@ class RecordWriter:
         self._failure: OSError | None = None
         self._file = self._replacing.__enter__().open("wb")
         self._stream = zstandard.ZstdCompressor(level=1).stream_writer(self._file)
-        self._checksum = 0
+        head = _HEAD.pack(MAGIC, key())
+        self._checksum = zlib.crc32(head)
         self._seen: dict[int, bytes] = {}  # hash of the content of memory that has no calls
-        self._put(self._file.write, _HEAD.pack(MAGIC, key()))
+        self._put(self._file.write, head)
 
     def add(self, connection: int, call: Call, result: int, body: bytes, look: Look) -> None:
         """Note a call that succeeded."""
@@ -150,12 +152,12 @@ def read_record(folder: Path) -> Iterator[RecordEntry]:
 
 def _entries(path: Path, file) -> Iterator[RecordEntry]:
     head = file.read(_HEAD.size)
-    if len(head) < _HEAD.size or not head.startswith(MAGIC):
+    if len(head) < _HEAD.size or not head.startswith(MAGIC[:-1]):
         raise InputError(path, "", "no call record")
-    if _HEAD.unpack(head)[1] != key():
+    if head != _HEAD.pack(MAGIC, key()):
         raise InputError(path, "", "a call record of another version of lockstep")
     with zstandard.ZstdDecompressor().stream_reader(file) as stream:
-        checksum = 0
+        checksum = zlib.crc32(head)
         while True:
             raw = _exactly(path, stream, _ENTRY.size)
             connection, number, result, size = _ENTRY.unpack(raw)
