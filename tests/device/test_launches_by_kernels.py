@@ -218,6 +218,15 @@ def test_so_many_launches_wait_as_the_limit_says(capfd):
     assert capfd.readouterr().err.count("a launch one too many: 3 of its block wait") == 1
 
 
+def test_the_limit_is_one_of_each_block(capfd):
+    with lockstep.Device("QV100") as device:
+        out = device.zeros(64, np.uint32)
+        device.services.cuda.most_pending = 2
+        device.load_ptx(module(launch(1), launch(2), error(8)))["k"][3, 1](out)
+        assert out.numpy()[8] == 0
+    assert "a launch one too many" not in capfd.readouterr().err
+
+
 def test_a_copy_that_leaves_an_allocation_ends_the_launch(device):
     out = device.zeros(64, np.uint32)
     wrong = device.load_ptx(module(ask("MemcpyAsync", "%out", 64, 4, 3, NULL)))["k"]

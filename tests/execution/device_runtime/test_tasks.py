@@ -44,6 +44,13 @@ def test_a_stream_waits_for_an_event_as_it_was_recorded():
     assert awaits(grid) == [(), (0,), (0,), (0,)]
 
 
+def test_tasks_are_counted_by_the_block_that_asked_for_them():
+    grid = GridTasks()
+    for block in (0, 1, 1):
+        grid.add(NOTHING, FORGET, block)
+    assert [grid.of_block(block) for block in range(3)] == [1, 2, 0]
+
+
 def test_handles_that_the_grid_has_not_made():
     grid = GridTasks()
     grid.open_stream(7)
