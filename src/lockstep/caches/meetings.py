@@ -166,6 +166,15 @@ def _pass_shapes(u, cache):
             k -= 1
 
 
+@force_inline
+def _goes_on(u, k, depth, on, row, used, limit, now):
+    """Count how deep a shape has a use; one that goes on, 1, is kept behind ``on`` others."""
+    u.met[k, row >> KIND_SHIFT, depth] += 1
+    to = u.uses[on]
+    to.row, to.used, to.limit, to.now = row, used, limit, now
+    return 1 if depth > 0 else 0
+
+
 @inline
 def _through_wide(u, k, mask, first, begin, count):
     """Uses that begin there pass a shape of WIDE times a set; how many go on, which then come
@@ -175,10 +184,7 @@ def _through_wide(u, k, mask, first, begin, count):
         use = u.uses[n]
         row, used, limit, now = use.row, use.used, use.limit, use.now
         depth = push_times(u.stacks, first + (row & mask) * WIDE, used, limit, now, WIDE)
-        u.met[k, row >> KIND_SHIFT, depth] += 1
-        to = u.uses[on]
-        to.row, to.used, to.limit, to.now = row, used, limit, now
-        on += depth > 0
+        on += _goes_on(u, k, depth, on, row, used, limit, now)
     return on - begin
 
 
@@ -190,10 +196,7 @@ def _through_few(u, k, mask, first, begin, count):
         use = u.uses[n]
         row, used, limit, now = use.row, use.used, use.limit, use.now
         depth = push_times(u.stacks, first + (row & mask) * FEW, used, limit, now, FEW)
-        u.met[k, row >> KIND_SHIFT, depth] += 1
-        to = u.uses[on]
-        to.row, to.used, to.limit, to.now = row, used, limit, now
-        on += depth > 0
+        on += _goes_on(u, k, depth, on, row, used, limit, now)
     return on - begin
 
 
@@ -207,10 +210,7 @@ def _through_single(u, k, mask, first, begin, count):
         at = first + (row & mask)
         depth = 1 if u.stacks[at] > used else 0
         u.stacks[at] = now if now > limit else u.stacks[at]
-        u.met[k, row >> KIND_SHIFT, depth] += 1
-        to = u.uses[on]
-        to.row, to.used, to.limit, to.now = row, used, limit, now
-        on += depth
+        on += _goes_on(u, k, depth, on, row, used, limit, now)
     return on - begin
 
 
@@ -223,10 +223,7 @@ def _through_many(u, k, span, first, begin, count):
         row, used, limit, now = use.row, use.used, use.limit, use.now
         at = first + (row & span.mask) * span.room
         depth = _push_many(u, at, at + span.room, used, limit, now)
-        u.met[k, row >> KIND_SHIFT, depth] += 1
-        to = u.uses[on]
-        to.row, to.used, to.limit, to.now = row, used, limit, now
-        on += depth > 0
+        on += _goes_on(u, k, depth, on, row, used, limit, now)
     return on - begin
 
 
