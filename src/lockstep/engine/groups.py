@@ -59,7 +59,8 @@ def share_out(
     """
     place = np.arange(len(shards))
     if starts:
-        place = np.unique(np.searchsorted(starts, shards, "right"), return_inverse=True)[1]
+        part = np.searchsorted(starts, shards, "right")
+        place = np.cumsum(np.diff(part, prepend=part[:1]) > 0)
     if turns:
         return place % count
     cuts = [last for _, last in blocks(int(place.max(initial=-1)) + 1, count)]

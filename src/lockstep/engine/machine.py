@@ -112,7 +112,7 @@ class Machine:
         """Shards for threads that take part, as many as there are SMs here at most."""
         mine, starts = self.part.shards, self._groups[SMS].starts
         units = share_out(mine[SMS], len(mine[SMS]), starts)
-        size = max(1, min(threads, len(np.unique(units))))
+        size = max(1, min(threads, len(set(units.tolist()))))
         owners = np.full((len(mine), max(g.shards for g in self._groups)), -1, np.int64)
         for g, (shards, group) in enumerate(zip(mine, self._groups)):
             owners[g, shards] = share_out(shards, size, group.starts, g == SMS)
