@@ -50,7 +50,8 @@ def test_standard_output_is_for_the_results_alone(tmp_path):
 
 
 def test_a_plain_run_imports_and_collects_little(tmp_path):
-    unused = "lockstep.frontend.tracefile lockstep.execution.launches.at_issue email numba numpy.ma pandas"
+    unused = "lockstep.frontend.tracefile lockstep.execution.launches.at_issue"
+    unused += " email numba numpy.ma pandas"
     code = (
         "import gc, sys; from lockstep.cli.main import main\n"
         "try: main(['run', 'vecadd', '--size', '1000', '--set', 'sm.count=4'])\n"

@@ -52,8 +52,8 @@ def build(repository, tmp_path):
 def run_path(make_simulator, capfd):
     """Function that runs a program and returns what it printed, and what it was told in vain."""
 
-    def run(path, gpu=None, arguments=()):
-        simulator = make_simulator(gpu=gpu) if gpu else make_simulator()
+    def run(path, gpu=None, arguments=(), **options):
+        simulator = make_simulator(gpu=gpu, **options)
         outcome = run_program(simulator, [str(path), *map(str, arguments)])
         assert not outcome.signal
         return capfd.readouterr().out, simulator
@@ -65,8 +65,9 @@ def run_path(make_simulator, capfd):
 def run_built(build, run_path):
     """Function that does both; it is built for sm_80 unless a GPU is named."""
 
-    def run(sources, *options, gpu=None):
-        return run_path(build(sources, *(options if gpu else ("-arch=sm_80", *options))), gpu)
+    def run(sources, *options, gpu=None, **simulator):
+        path = build(sources, *(options if gpu else ("-arch=sm_80", *options)))
+        return run_path(path, gpu, **simulator)
 
     return run
 
@@ -88,8 +89,9 @@ def test_a_program_gets_what_cuda_gives(run_built, name):
     "gpu, code", [("A100", "sm_80"), ("A100", "compute_80"), ("H100", "sm_90")]
 )
 def test_tiles_of_several_warps_have_memory_of_their_own(run_built, gpu, code):
-    out, _ = run_built(("large_tiles.cu",), f"-arch={code}", gpu=gpu)
+    out, simulator = run_built(("large_tiles.cu",), f"-arch={code}", gpu=gpu, check="init")
     assert out == "PASS\n"
+    assert not list(simulator.device.findings), "what CUDA's own code reads there is its own affair"
 
 
 def test_conditions_that_ptx_sets(run_built):

@@ -18,7 +18,7 @@ from lockstep.execution.programs.program import Program, Recording
 from lockstep.execution.programs.services import CUDA, SERVICES
 from lockstep.execution.sass.image import ModuleImage, Section, jump_table
 from lockstep.execution.sass.program import translate
-from lockstep.execution.sass.source import RESERVED_END, Decoded, Source
+from lockstep.execution.sass.source import Decoded, Source, reserved_places
 from lockstep.execution.state import (
     LOCAL_WINDOW,
     PARAMETER_WINDOW,
@@ -266,19 +266,22 @@ class CubinKernel(Kernel):
         struct.pack_into("<QII", bank, _LOCAL, LOCAL_WINDOW, stack, geometry.dynamic_shared)
         struct.pack_into("<I", bank, _SMS, self.module.device.limits.sms)
         reserved = self._program.reserved_shared
+        places = reserved_places(self.module.architecture)
         struct.pack_into("<I", bank, _RESERVED, reserved)
         workspace = _HOPPER_WORKSPACE
         if self.module.architecture < HOPPER:
             workspace = _WORKSPACE
             struct.pack_into("<Q", bank, _SHARED, SHARED_WINDOW)
             struct.pack_into("<Q", bank, _CONSTANTS, self.module.bank(3))
-            if reserved:
-                own = self._program.shared_bytes + geometry.dynamic_shared
-                struct.pack_into("<II", bank, RESERVED_END, own + reserved, -(-own // 16) * 16)
         else:
             struct.pack_into("<Q", bank, _HOPPER_CONSTANTS, self.module.bank(3))
             struct.pack_into("<Q", bank, _PARAMETERS, PARAMETER_WINDOW + base)
             _describe_clusters(bank, geometry)
+        if places and reserved:
+            own = self._program.shared_bytes + geometry.dynamic_shared
+            first = own if self._program.reserved_last else 0
+            for place, offset in zip(places, (first + reserved, -(-first // 16) * 16)):
+                struct.pack_into("<I", bank, place, offset)
         for place, half in zip(workspace, divmod(geometry.workspace, 1 << 32)):
             struct.pack_into("<I", bank, place, half)
         bank[base : base + len(parameters)] = parameters

@@ -126,6 +126,24 @@ def test_blocks_of_a_cluster_are_ordered_by_its_barrier(find, wait, count):
     assert all({f.cta, f.other_cta} == {(0, 0, 0), (1, 0, 0)} for f in found)
 
 
+LATER = """
+    .reg .b32 %r, %number; .reg .pred %late, %second;
+    mov.u32 %r, %cluster_ctarank; mov.u32 %number, %clusterid.x;
+    setp.ge.u32 %late, %number, 1024; setp.eq.u32 %second, %r, 1;
+    mov.u32 %c, %tid.x; mad.lo.u32 %c, %c, 4, room;
+    @!%late st.shared.u32 [%c], %i;
+    mapa.shared::cluster.u32 %b, %c, 0;
+    and.pred %late, %late, %second;
+    @%late ld.shared::cluster.u32 %a, [%b];
+"""
+
+
+def test_what_an_earlier_cluster_did_in_the_same_place_is_over(find):
+    """At most 912 blocks of 48 KB are on the GPU at a time, and 4,096 in these places."""
+    room = ".shared .align 16 .b8 room[49152];\n"
+    assert find("races", LATER, grid=4096, cluster=2, before=room, words=1 << 18) == []
+
+
 def test_both_threads_and_lines_are_named(find):
     body = f"{OWN} {OTHER} st.shared.u32 [%c], %i;\n ld.shared.u32 %a, [%b];"
     (found,) = [f for f in find("races", body) if f.kind == "read_after_write"]

@@ -22,14 +22,14 @@ __global__ void sums(const int *in, int *out) {
         out[t] = -1;
 }
 
-int main() {
-    const int n = 256;
-    int *in, *out;
-    CK(cudaMallocManaged(&in, n * 4));
-    CK(cudaMallocManaged(&out, n * 4));
-    for (int i = 0; i < n; i++)
-        in[i] = i * 3 % 101;
-    sums<<<1, n, n * 4>>>(in, out);
+// It has no shared memory of its own.
+__global__ void sums_alone(const int *in, int *out) {
+    auto tile = cg::tiled_partition<64>(cg::this_thread_block());
+    int t = threadIdx.x;
+    out[t] = cg::reduce(tile, in[t], cg::plus<int>()) + 10000 * (int)tile.meta_group_rank();
+}
+
+static void check(const int *in, const int *out, int n) {
     CK(cudaDeviceSynchronize());
     for (int first = 0; first < n; first += 64) {
         int sum = 0;
@@ -38,5 +38,19 @@ int main() {
         for (int i = first; i < first + 64; i++)
             OK(out[i] == sum + 10000 * (first / 64));
     }
+}
+
+int main() {
+    const int n = 256;
+    int *in, *out;
+    CK(cudaMallocManaged(&in, n * 4));
+    CK(cudaMallocManaged(&out, n * 4));
+    for (int i = 0; i < n; i++)
+        in[i] = i * 3 % 101;
+    sums<<<1, n, n * 4>>>(in, out);
+    check(in, out, n);
+    CK(cudaMemset(out, 0, n * 4));
+    sums_alone<<<1, n>>>(in, out);
+    check(in, out, n);
     return finish();
 }

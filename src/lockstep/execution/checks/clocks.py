@@ -89,11 +89,14 @@ def forget(x, place):
 @inline
 def begin_clocks(x, place):
     """A CTA begins: nothing that was in its place before, or in its cluster, concerns it."""
-    first = place * x.launch[0].warps
-    for w in range(first, first + x.launch[0].warps):
+    warps, clocks = x.launch[0].warps, x.checked.clocks
+    first, cluster = place * warps, (place - x.ctas[place].rank) * warps
+    for w in range(first, first + warps):
         x.warps[w].mask = 0
-        for other in range(x.checked.clocks.shape[1]):
-            x.checked.clocks[w, other] = 0
+        for other in range(clocks.shape[1]):
+            # CTAs of a cluster begin in turn: of those behind, all that there was is of others.
+            begun = cluster + other < first
+            clocks[w, other] = clock_of(x.warps[cluster + other].stamp) - begun
     settle(x, place)
 
 

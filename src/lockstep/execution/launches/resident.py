@@ -172,6 +172,9 @@ class Resident:
         running["warps_address"] = own["warps"].ctypes.data
         running["threads_address"] = self._threads.ctypes.data
         running["shared_stride"] = self._shared_stride
+        first = self._shared_bytes - program.reserved_shared if program.reserved_last else 0
+        running["reserved_first"] = first
+        running["reserved_behind"] = first + program.reserved_shared
 
     def _attach(self) -> None:
         """Tell generated code where the runtime and its state are."""

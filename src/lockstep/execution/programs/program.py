@@ -189,7 +189,8 @@ class Program:
     registers: int = 0  # of a thread, for occupancy
     scalar_registers: int = 0  # of a wavefront
     entry: int = 0
-    reserved_shared: int = 0  # bytes of shared memory that are the system's, at one of its ends
+    reserved_shared: int = 0  # bytes of shared memory that are the system's, at its beginning
+    reserved_last: bool = False  # ... or at its end
     cleared_bytes: int = 0  # of the slots: those that a program may read before it writes them
     frame_bytes: int = 0  # largest frame of recursive functions on a thread's stack
     guarded: np.ndarray | None = None  # bool, of each static instruction; None = nothing counts

@@ -12,10 +12,11 @@ from lockstep.execution.sass.image import Section
 from lockstep.isa.sass.binary import Line
 from lockstep.isa.sass.encoding.instruction import Instruction
 
-# Ampere and Ada: shared memory ends with what CUDA reserves for itself. Bank 0 says where that ends
-# and where a place of it is, as ptxas 13.0 reads %reserved_smem_offset_end and _1 there.
-AMPERE = range(80, 90)
-RESERVED_END, RESERVED_PLACE = 0x120, 0x124
+# Shared memory of Ampere and Ada ends with what CUDA reserves for itself, that of Hopper begins
+# with it. Bank 0 says where that ends and where a place of it is, as ptxas 13.0 reads
+# %reserved_smem_offset_end and _1 there.
+RESERVED_LAST = range(80, 90)
+_AMPERE, _HOPPER = (0x120, 0x124), (0x68, 0x6C)
 
 
 class Decoded(NamedTuple):
@@ -54,3 +55,10 @@ class Source:
         """The error for an instruction that cannot be executed."""
         place = f"{self.file}: kernel {self.name}, {instruction.pc:#06x}"
         return LockstepError(f"{place} {instruction.text()}: {reason}")
+
+
+def reserved_places(architecture: int) -> tuple[int, int] | None:
+    """Offsets in bank 0: of the end of the shared memory that is reserved, of a place of it."""
+    if architecture in RESERVED_LAST:
+        return _AMPERE
+    return _HOPPER if architecture >= RESERVED_LAST.stop else None

@@ -38,7 +38,7 @@ from lockstep.execution.sass.overtaking import overtaking_in
 from lockstep.execution.sass.polling import polling_loads
 from lockstep.execution.sass.reach import reached
 from lockstep.execution.sass.services import emit_service
-from lockstep.execution.sass.source import AMPERE, RESERVED_END, RESERVED_PLACE, Source
+from lockstep.execution.sass.source import RESERVED_LAST, Source, reserved_places
 from lockstep.execution.sass.statics import joined
 from lockstep.execution.sass.steps import clock_reads, depends_on_time, steps_of
 from lockstep.execution.scheduling.machine import CLUSTER, WARPGROUP
@@ -289,6 +289,7 @@ class Translation(translation.Translation):
             "local_bytes": source.local_bytes,
             "shared_bytes": source.shared_bytes,
             "reserved_shared": self._reserved_shared(),
+            "reserved_last": source.architecture in RESERVED_LAST,
             "sites": self.shared.sites,
             "symbols": [f"bank{k}" for k in range(max(self.shared.banks, default=-1) + 1)],
             "entry": 0,
@@ -304,8 +305,9 @@ class Translation(translation.Translation):
         }
 
     def _reserved_shared(self) -> int:
-        """Hopper's kernels all have it; of those of Ampere and Ada, here those that look for it."""
-        asks = any(map(_asks_for_reserved, self.code)) if self.source.architecture in AMPERE else 0
+        """Hopper's kernels with shared memory have it; of others, here those that look for it."""
+        places = reserved_places(self.source.architecture)
+        asks = places is not None and any(_reads_bank(i, *places) for i in self.code)
         return RESERVED_SHARED if asks else self.source.reserved_shared
 
     def _origins(self) -> Iterator[Origin]:
@@ -347,9 +349,9 @@ def _asks_for_rank(instruction: Instruction) -> bool:
     return any(isinstance(o, Name) and o.word == "SR_CgaCtaId" for o in instruction.operands)
 
 
-def _asks_for_reserved(instruction: Instruction) -> bool:
-    """Whether an instruction reads where the shared memory is that CUDA reserves for itself."""
+def _reads_bank(instruction: Instruction, first: int, last: int) -> bool:
+    """Whether an instruction reads some words of constant bank 0."""
     return any(
-        isinstance(o, Constant) and o.bank == 0 and RESERVED_END <= o.offset <= RESERVED_PLACE
+        isinstance(o, Constant) and o.bank == 0 and first <= o.offset <= last
         for o in instruction.operands
     )

@@ -73,6 +73,8 @@ RUNNING = np.dtype(
         ("local_address", "i8"),
         ("shared_address", "i8"),
         ("shared_stride", "i8"),
+        ("reserved_first", "i8"),  # bytes of a CTA's shared memory that are the system's
+        ("reserved_behind", "i8"),
         ("granule", "i8"),  # log2 of the bytes of shared memory that have records of their own
     ]
 )

@@ -5,7 +5,7 @@ from lockstep.execution.checks.clocks import begin_clocks, looks_for_races
 from lockstep.execution.scheduling.groups import READY, add_group
 from lockstep.execution.scheduling.machine import COURTESIES, PATIENT
 from lockstep.execution.scheduling.masks import first_lanes
-from lockstep.execution.state import SHARED_WINDOW, scratch_words
+from lockstep.execution.state import SHARED_WINDOW, WRITTEN, scratch_words
 
 words_of_scratch = inline(scratch_words)
 
@@ -52,6 +52,9 @@ def start_cta(x, place, number):
     if len(x.checked.written):
         for byte in range(place * running.shared_stride, (place + 1) * running.shared_stride):
             x.checked.written[byte] = 0
+        reserved = place * running.shared_stride
+        for byte in range(reserved + running.reserved_first, reserved + running.reserved_behind):
+            x.checked.written[byte] = WRITTEN
 
 
 @inline

@@ -12,6 +12,7 @@ import numpy as np
 from lockstep._jit import Context, Records, inline, popcount
 from lockstep.isa.instruction import OpClass
 from lockstep.model.counters import N_STALLS, Stall
+from lockstep.model.link import KIND_READ, KIND_WRITE
 from lockstep.model.records import full, records, words, zeros
 
 NOT_SELECTED = N_STALLS  # a warp could have issued, as far as is known: another one did
@@ -62,7 +63,6 @@ class Attribution(Context):
 
     rows: Records  # ATTRIBUTED, (threads of the host + 1) x arena of code
     tables: np.ndarray  # sms: the thread whose rows count for a core; the last: it runs elsewhere
-    before: Records  # ATTRIBUTED, sms: counters of an L1 before an access
     waiting: np.ndarray  # sms x subcores x 2: whose the reason is that holds; who lacks a constant
     issued: np.ndarray  # sms x warps: static index of what a warp issued last
     since: np.ndarray  # sms x warps: cycle from which on its state is not counted yet
@@ -76,7 +76,6 @@ def build(threads: int, sms: int, subcores: int, warps: int, code: int) -> Attri
     return Attribution(
         records((threads + 1, code if threads else 1), ATTRIBUTED),
         full(sms, threads),
-        records(sms, ATTRIBUTED),
         full((sms, subcores, 2), NOBODY),
         zeros((sms, warps)),
         zeros((sms, warps)),
@@ -212,38 +211,62 @@ def transaction(c, s, access):
 
 
 @inline
-def begin_access(c, s):
-    """An L1 is about to be asked: keep what it has counted."""
-    before, counters = c.attribution.before[s], c.counters[s]
-    before.l1_global_read_sectors = counters.l1_global_read_sectors
-    before.l1_global_read_hits = counters.l1_global_read_hits
-    before.l1_global_read_pending = counters.l1_global_read_pending
-    before.l1_global_write_sectors = counters.l1_global_write_sectors
-    before.l1_global_write_hits = counters.l1_global_write_hits
-    before.l1_local_read_sectors = counters.l1_local_read_sectors
-    before.l1_local_read_hits = counters.l1_local_read_hits
-    before.l1_local_read_pending = counters.l1_local_read_pending
-    before.l1_local_write_sectors = counters.l1_local_write_sectors
-    before.l1_local_write_hits = counters.l1_local_write_hits
-    before.l1_atomic_sectors = counters.l1_atomic_sectors
+def counted(counters, kind, local):
+    """What an L1 has counted of accesses of a kind: sectors, hits, pending ones."""
+    none = np.int64(0)
+    if kind == KIND_READ:
+        if local:
+            return (
+                counters.l1_local_read_sectors,
+                counters.l1_local_read_hits,
+                counters.l1_local_read_pending,
+            )
+        return (
+            counters.l1_global_read_sectors,
+            counters.l1_global_read_hits,
+            counters.l1_global_read_pending,
+        )
+    if kind == KIND_WRITE:
+        if local:
+            return counters.l1_local_write_sectors, counters.l1_local_write_hits, none
+        return counters.l1_global_write_sectors, counters.l1_global_write_hits, none
+    return counters.l1_atomic_sectors, none, none
 
 
 @inline
-def end_access(c, s, access):
-    """An L1 has been asked for an access: what it has counted since is of its instruction."""
-    before, counters = c.attribution.before[s], c.counters[s]
+def before_access(c, s, kind, local):
+    """What an L1 has ``counted`` that is about to be asked; nobody may want to know."""
+    if c.spec[0].attributes:
+        return counted(c.counters[s], kind, local)
+    return np.int64(0), np.int64(0), np.int64(0)
+
+
+@inline
+def looked_up(c, s, access, kind, local, before):
+    """An L1 was asked for an access: what it has counted since is of the access's instruction."""
+    sectors, hits, pending = counted(c.counters[s], kind, local)
+    sectors, hits, pending = sectors - before[0], hits - before[1], pending - before[2]
+    if sectors == 0:  # refused
+        return
     row = row_of_access(c, s, access)
-    row.l1_global_read_sectors += counters.l1_global_read_sectors - before.l1_global_read_sectors
-    row.l1_global_read_hits += counters.l1_global_read_hits - before.l1_global_read_hits
-    row.l1_global_read_pending += counters.l1_global_read_pending - before.l1_global_read_pending
-    row.l1_global_write_sectors += counters.l1_global_write_sectors - before.l1_global_write_sectors
-    row.l1_global_write_hits += counters.l1_global_write_hits - before.l1_global_write_hits
-    row.l1_local_read_sectors += counters.l1_local_read_sectors - before.l1_local_read_sectors
-    row.l1_local_read_hits += counters.l1_local_read_hits - before.l1_local_read_hits
-    row.l1_local_read_pending += counters.l1_local_read_pending - before.l1_local_read_pending
-    row.l1_local_write_sectors += counters.l1_local_write_sectors - before.l1_local_write_sectors
-    row.l1_local_write_hits += counters.l1_local_write_hits - before.l1_local_write_hits
-    row.l1_atomic_sectors += counters.l1_atomic_sectors - before.l1_atomic_sectors
+    if kind == KIND_READ:
+        if local:
+            row.l1_local_read_sectors += sectors
+            row.l1_local_read_hits += hits
+            row.l1_local_read_pending += pending
+        else:
+            row.l1_global_read_sectors += sectors
+            row.l1_global_read_hits += hits
+            row.l1_global_read_pending += pending
+    elif kind == KIND_WRITE:
+        if local:
+            row.l1_local_write_sectors += sectors
+            row.l1_local_write_hits += hits
+        else:
+            row.l1_global_write_sectors += sectors
+            row.l1_global_write_hits += hits
+    else:
+        row.l1_atomic_sectors += sectors
 
 
 @inline

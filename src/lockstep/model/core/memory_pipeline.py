@@ -259,12 +259,10 @@ def request_of(c, s, a, access, instruction):
 @force_inline
 def present(c, s, access, request, transaction, now):
     """Bring one transaction of an access to the L1; negative if it must come again, see there."""
-    attributes = c.spec[0].attributes
-    if attributes:
-        attribution.begin_access(c, s)
+    before = attribution.before_access(c, s, request.kind, request.local)
     coming, hits = l1.access(c.l1, s, c.counters[s], request, transaction, now)
-    if attributes:
-        attribution.end_access(c, s, access)
+    if c.spec[0].attributes:
+        attribution.looked_up(c, s, access, request.kind, request.local, before)
     if coming < 0:
         return coming
     if witness.listens(c.witness):

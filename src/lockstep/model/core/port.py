@@ -3,7 +3,7 @@
 from lockstep._jit import inline, jit, popcount
 from lockstep.model import link as links
 from lockstep.model import witness
-from lockstep.model.cache import l1, l1_prefetch, miss_queue, mshr_file
+from lockstep.model.cache import l1, l1_prefetch, l1_waiting, miss_queue, mshr_file
 from lockstep.model.cache.l1_fill import fill
 from lockstep.model.cache.prefetch import state as prefetching
 from lockstep.model.clock import NEVER
@@ -208,13 +208,13 @@ def pause(spec, s, nacks):
 def resume(c, s, now):
     """Give free MSHR entries to the reads that wait for them, the oldest first."""
     while l1.may_resume(c.l1, s):
-        if c.spec[0].attributes:
-            attribution.begin_access(c, s)
+        local = l1_waiting.oldest(c.l1, s).local
+        before = attribution.before_access(c, s, KIND_READ, local)
         a, hits = l1.resume(c.l1, s, c.counters[s], now)
         if a < 0:
             return
         if c.spec[0].attributes:
-            attribution.end_access(c, s, c.accesses[s, a])
+            attribution.looked_up(c, s, c.accesses[s, a], KIND_READ, local, before)
         if hits != 0:
             access = c.accesses[s, a]
             access.latest = max(access.latest, now + c.l1.spec[0].hit_cycles)

@@ -33,14 +33,13 @@ def present(c, s, access, request, transaction, now):
     tag = request.tag
     if request.kind == KIND_WRITE or request.kind == KIND_REDUCTION:
         tag = -1 - tag
-    if c.spec[0].attributes:
-        attribution.begin_access(c, s)
+    before = attribution.before_access(c, s, request.kind, 0)
     came = l1.access(
         c, s, c.counters[s], kind, transaction.line, transaction.cover[0], transaction.full, tag,
         request.policy, now,
     )  # fmt: skip
     if c.spec[0].attributes:
-        attribution.end_access(c, s, access)
+        attribution.looked_up(c, s, access, request.kind, 0, before)
     if came < 0:
         return came
     if tag < 0:
