@@ -28,6 +28,7 @@ PROGRAMS = {
     "launches": LAUNCHES,
     "linked": ("linked.cu", "linked_variables.cu", "-rdc=true"),
 }
+LINKED = PROGRAMS["linked"]
 OPTIONS = ("-std=c++17", "-cudart=shared")
 
 
@@ -83,6 +84,26 @@ def test_a_program_gets_what_cuda_gives(run_built, name):
     }
     assert simulator.unsupported == refused.get(name, {})
     assert {count.code for count in simulator.kernels.values()} <= {"machine code of sm_80"}
+
+
+@pytest.mark.parametrize(
+    ("code", "gpu", "options"),
+    [
+        ("-arch=compute_80", "A100", {}),
+        ("-arch=sm_80", "A100", {"ptx": True}),
+        ("-arch=sm_80", "H100", {}),  # the machine code that was linked is for another GPU
+    ],
+)
+def test_ptx_of_several_objects_is_linked(run_built, code, gpu, options):
+    out, simulator = run_built(LINKED, code, gpu=gpu, **options)
+    assert out == "PASS\n"
+    assert {count.code for count in simulator.kernels.values()} == {"PTX"}
+
+
+def test_the_linker_of_the_driver(run_built):
+    out, simulator = run_built(("linking.cu", "-lcuda"))
+    assert out == "PASS\n"
+    assert simulator.unsupported == {"linking several inputs that are not all PTX": 1}
 
 
 @pytest.mark.parametrize(

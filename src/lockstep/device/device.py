@@ -220,7 +220,7 @@ class Device:
         *,
         lazy: bool = False,
     ) -> ptx.PtxModule:
-        """A module from PTX text, or from the file that a path names.
+        """A module from PTX text, or from the file that a path names; several in it are linked.
 
         ``variables``: device addresses of variables that are not to be made, by name, as of a
         module of machine code that was compiled from the same source. Raises :class:`InputError`

@@ -21,7 +21,7 @@ from lockstep.execution.ptx.program import check, translate
 from lockstep.execution.state import function_at
 from lockstep.isa.instruction import MOST_THREADS
 from lockstep.isa.ptx import syntax
-from lockstep.isa.ptx.parser import parse
+from lockstep.isa.ptx.linking import read
 
 PADDING = 8  # bytes after the parameters, which wide loads may touch
 _REFERENCES = ("texref", "surfref", "samplerref")
@@ -42,7 +42,7 @@ def load(
             raise InputError(source, "", f"cannot read: {reason}") from error
     else:
         text = source
-    tree = parse(text, name)
+    tree = read(text, name)
     if not lazy:
         key = hashlib.sha256(text.encode()).hexdigest()
         check(tree, key, device.gpu.shared.most_cta_bytes)

@@ -12,7 +12,7 @@ import numpy as np
 from lockstep.device import Device, Module
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.runtime.answers import CallAnswer, Handles, Refused
-from lockstep.runtime.images import Entry, NoImage, find_entry, load_image
+from lockstep.runtime.images import Entry, NoImage, find_entry, is_ptx, load_image
 from lockstep.runtime.simulator import Simulator
 from lockstep.runtime.status import Status
 
@@ -58,7 +58,8 @@ class ProgramCode:
             except WorkloadError:
                 raise
             except LockstepError as error:
-                raise Refused(Status.INVALID_IMAGE, error) from error
+                status = Status.INVALID_PTX if is_ptx(data) else Status.INVALID_IMAGE
+                raise Refused(status, error) from error
         return self._modules[handle, self.device]
 
     def load_module(self, fields: dict, data: bytes) -> CallAnswer:

@@ -8,7 +8,7 @@ from pathlib import Path
 from lockstep.device import Device, Kernel, Module
 from lockstep.device.properties import architectures
 from lockstep.errors import LockstepError
-from lockstep.isa.sass.binary import Image, best_image, images_of
+from lockstep.isa.sass.binary import Image, best_image, images_of, objects_of
 
 _ELF, _FAT = b"\x7fELF", struct.pack("<I", 0xBA55ED50)
 _NAME = Path("the program's code")
@@ -39,6 +39,11 @@ class Entry:
         return max((offset + size for offset, size in self.places), default=0)
 
 
+def is_ptx(data: bytes) -> bool:
+    """Whether the bytes are a text that says of which version of PTX it is."""
+    return not data.startswith((_ELF, _FAT)) and b".version" in data
+
+
 def load_image(
     device: Device,
     data: bytes,
@@ -47,21 +52,30 @@ def load_image(
 ) -> Module:
     """Load a fat binary, a cubin, or PTX text; ``ptx``: PTX even where there is machine code.
 
+    Behind a fat binary that was linked lie those of the objects that it was linked from: where it
+    has nothing, their PTX is linked. CUDA's own objects have none; what is not there is missed when
+    it is called.
     ``variables``: see :meth:`lockstep.Device.load_ptx`. A kernel that cannot be executed is refused
     when it is asked for: libraries have many that no program launches.
     Raises :class:`NoImage` if the device's GPU can run none of it, other errors if it is damaged.
     """
     if not data.startswith((_ELF, _FAT)):
         return device.load_ptx(_text(data), lazy=True)
-    images = images_of(data, _NAME)
+    objects = objects_of(data, _NAME) if data.startswith(_FAT) else [images_of(data, _NAME)]
+    best = _best(device, objects[0], ptx)
+    if best is not None and best.kind == "cubin":
+        return device.load_cubin(best.data)
+    parts = [best] if best else [_best(device, images, True) for images in objects[1:]]
+    texts = [_text(part.data) for part in parts if part is not None]
+    if not texts:
+        raise NoImage(_mismatch(device, next(filter(None, objects), []), ptx))
+    return device.load_ptx("".join(texts), variables, lazy=True)
+
+
+def _best(device: Device, images: list[Image], ptx: bool) -> Image | None:
     allowed = [image for image in images if not ptx or image.kind == "ptx"]
     fitting = [best_image(allowed, version) for version in architectures(device.gpu)]
-    best = max(filter(None, fitting), key=_preference, default=None)
-    if best is None:
-        raise NoImage(_mismatch(device, images))
-    if best.kind == "ptx":
-        return device.load_ptx(_text(best.data), variables, lazy=True)
-    return device.load_cubin(best.data)
+    return max(filter(None, fitting), key=_preference, default=None)
 
 
 def _preference(image: Image) -> tuple[bool, int]:
@@ -74,9 +88,12 @@ def _text(data: bytes) -> str:
     return data.rstrip(b"\0").decode("utf-8", "replace") + "\n"
 
 
-def _mismatch(device: Device, images: list[Image]) -> str:
+def _mismatch(device: Device, images: list[Image], ptx: bool) -> str:
     names = " and ".join(f"sm_{version}" for version in architectures(device.gpu))
     have = ", ".join(f"{i.kind} for sm_{i.architecture}" for i in images) or "nothing"
+    if ptx:
+        advice = "nvcc -gencode arch=compute_XX,code=compute_XX adds it"
+        return f"no PTX for {device.gpu.name} ({names}) in the program, which has {have}: {advice}"
     return f"{device.gpu.name} runs {names}; the program has {have} (see --gpu)"
 
 

@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from lockstep.errors import InputError
-from lockstep.isa.sass.binary import Image, best_image, images_of, read_cubin, read_images
+from lockstep.isa.sass.binary import (
+    Image,
+    best_image,
+    images_of,
+    objects_of,
+    read_cubin,
+    read_images,
+)
 
 HERE = Path("x.fatbin")
 
@@ -31,6 +38,13 @@ def test_images_are_found_and_expanded(fixtures, name, contents):
             assert f".target sm_{image.architecture}".encode() in image.data
         else:
             assert read_cubin(image.data, HERE).architecture == image.architecture
+
+
+def test_containers_are_told_apart(fixtures):
+    first = (fixtures / "scale_zstd.fatbin").read_bytes()
+    found = objects_of(first + bytes(8) + (fixtures / "scale_lz4.fatbin").read_bytes(), HERE)
+    kinds = [{(i.kind, i.architecture) for i in images} for images in found]
+    assert kinds == [{("cubin", 75), ("cubin", 80), ("ptx", 75)}, {("cubin", 86), ("ptx", 89)}]
 
 
 IMAGES = [

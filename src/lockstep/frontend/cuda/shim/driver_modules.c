@@ -49,7 +49,7 @@ static void *read_file(const char *path) {
 API int cuModuleLoad(struct module **out, const char *path) {
     void *image = read_file(path);
     if (!image) {
-        return 301;
+        return FILE_NOT_FOUND;
     }
     int status = cuModuleLoadData(out, image);
     free(image);
@@ -138,12 +138,15 @@ API int cuFuncLoad(struct kernel *kernel) {
     return translate(kernel_find(kernel));
 }
 
-// Linking: one input is passed through, for cuModuleLoadData to read.
+// Linking: texts of PTX come one behind the other, for cuModuleLoadData to link. Another input is
+// passed through alone.
+
+enum { INPUT_PTX = 1 };
 
 struct linking {
-    void *image;
+    char *image;
     size_t bytes;
-    unsigned count;
+    bool is_text;
 };
 
 API int cuLinkCreate(unsigned count, int *options, void **values, struct linking **out) {
@@ -154,16 +157,34 @@ API int cuLinkCreate(unsigned count, int *options, void **values, struct linking
 ALSO(cuLinkCreate_v2, cuLinkCreate);
 
 API int cuLinkAddData(struct linking *linking, int kind, const void *data, size_t bytes) {
-    (void)kind;
-    if (linking->count++) {
-        return gpu_unsupported("cuLinkAddData with several inputs");
+    bool is_text = kind == INPUT_PTX;
+    if (linking->image && !(is_text && linking->is_text)) {
+        return gpu_unsupported("linking several inputs that are not all PTX");
     }
-    linking->image = calloc(1, bytes + 64);
-    linking->bytes = bytes;
-    memcpy(linking->image, data, bytes);
+    linking->image = realloc(linking->image, linking->bytes + bytes + 64);
+    char *end = linking->image + linking->bytes;
+    memset(end, 0, bytes + 64);
+    memcpy(end, data, bytes);
+    if (is_text) {
+        bytes = strlen(end);
+        end[bytes++] = '\n';
+    }
+    linking->is_text = is_text;
+    linking->bytes += bytes;
     return SUCCESS;
 }
 ALSO(cuLinkAddData_v2, cuLinkAddData);
+
+API int cuLinkAddFile(struct linking *linking, int kind, const char *path) {
+    void *data = read_file(path);
+    if (!data) {
+        return FILE_NOT_FOUND;
+    }
+    int status = cuLinkAddData(linking, kind, data, image_bytes(data));
+    free(data);
+    return status;
+}
+ALSO(cuLinkAddFile_v2, cuLinkAddFile);
 
 API int cuLinkComplete(struct linking *linking, void **image, size_t *bytes) {
     *image = linking->image;

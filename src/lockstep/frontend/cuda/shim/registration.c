@@ -1,14 +1,17 @@
 // How compiled programs announce their fat binaries, kernels and variables before main starts.
 
+#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime.h"
 
+enum { LINKED = 2 }; // a version of wrappers
+
 struct wrapper {
     int magic, version;
     const void *data;
-    void *unused;
+    const void *const *objects; // if it was linked: fat binaries of what from, and NULL
 };
 
 struct dim3;
@@ -38,8 +41,25 @@ struct variable *variable_of(const void *shadow) {
     return named(shadow, false);
 }
 
+// A fat binary, and behind it those of its objects: the simulator links PTX where it has nothing.
+static struct module *open_linked(const void *linked, const void *const *objects) {
+    size_t bytes = image_bytes(linked);
+    for (int k = 0; objects[k]; k++) {
+        bytes += image_bytes(objects[k]);
+    }
+    char *all = malloc(bytes), *end = all;
+    end = mempcpy(end, linked, image_bytes(linked));
+    for (int k = 0; objects[k]; k++) {
+        end = mempcpy(end, objects[k], image_bytes(objects[k]));
+    }
+    return module_open(all, bytes);
+}
+
 API void **__cudaRegisterFatBinary(void *given) {
     struct wrapper *wrapper = given;
+    if (wrapper->version == LINKED && wrapper->objects) {
+        return (void **)open_linked(wrapper->data, wrapper->objects);
+    }
     return (void **)module_open(wrapper->data, image_bytes(wrapper->data));
 }
 

@@ -5,7 +5,13 @@
 """
 
 from lockstep.isa.sass.binary.cubin import Cubin, CubinSymbol, Function, Relocation, read_cubin
-from lockstep.isa.sass.binary.fatbinary import Image, best_image, images_of, read_images
+from lockstep.isa.sass.binary.fatbinary import (
+    Image,
+    best_image,
+    images_of,
+    objects_of,
+    read_images,
+)
 from lockstep.isa.sass.binary.information import CubinParameter
 from lockstep.isa.sass.binary.lines import Line, line_at, lines
 from lockstep.isa.sass.binary.listing import listing
@@ -31,6 +37,7 @@ __all__ = [
     "line_at",
     "lines",
     "listing",
+    "objects_of",
     "read_cubin",
     "read_images",
     "relocated",

@@ -49,7 +49,7 @@ def images_of(data: bytes, path: Path) -> list[Image]:
             return [Image("cubin", architecture_of(data, path), data)]
         return _in_program(data, path)
     if data[:4] == MAGIC.to_bytes(4, "little"):
-        return containers(data, path)
+        return [image for images in objects_of(data, path) for image in images]
     raise InputError(path, "", "neither a cubin nor a fat binary nor a program with one")
 
 
@@ -63,15 +63,16 @@ def _in_program(data: bytes, path: Path) -> list[Image]:
     except DAMAGE as error:
         raise InputError(path, "", f"damaged program: {error}") from error
     for wanted in _SECTIONS:
-        found = [i for name, code in sections if name == wanted for i in containers(code, path)]
-        if found:
-            return found
+        code = [containers for name, containers in sections if name == wanted]
+        found = [images for containers in code for images in objects_of(containers, path)]
+        if any(found):
+            return [image for images in found for image in images]
     raise InputError(path, "", "the program contains no code for GPUs (no .nv_fatbin section)")
 
 
-def containers(data: bytes, path: Path) -> list[Image]:
-    """The entries of containers that lie one after the other, with padding between them."""
-    found: list[Image] = []
+def objects_of(data: bytes, path: Path) -> list[list[Image]]:
+    """The entries of each of the containers that lie one after the other, perhaps with padding."""
+    found: list[list[Image]] = []
     start = data.find(MAGIC.to_bytes(4, "little"))
     while start >= 0:
         if start + _CONTAINER.size > len(data):
@@ -81,7 +82,7 @@ def containers(data: bytes, path: Path) -> list[Image]:
         if header < _CONTAINER.size or end > len(data):
             message = f"a fat binary of {header + size} bytes; only {len(data) - start} are there"
             raise InputError(path, f"byte {start}", message)
-        found += _entries(data, start + header, end, path)
+        found.append(_entries(data, start + header, end, path))
         start = data.find(MAGIC.to_bytes(4, "little"), end)
     return found
 
