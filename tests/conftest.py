@@ -204,13 +204,18 @@ def pytest_make_parametrize_id(val):
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """What one process runs: the tests of a file, and all that a second pytest runs without JIT.
 
     A file may say that its tests are in groups of their own. What needs no compiled model comes
     first, while that is compiled; then what takes long in one piece, lest a process do it while
-    the others are done. Tests in QUICK get their marker.
+    the others are done. Tests in QUICK get their marker; those that are marked ``long`` run if all
+    are asked for, or one of them by its name.
     """
+    if not config.option.all and not any("::" in argument for argument in config.args):
+        left_out = [item for item in items if item.get_closest_marker("long")]
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=left_out)
     for item in items:
         if is_quick(item.path):
             item.add_marker("quick")
@@ -231,6 +236,7 @@ def place(item):
 
 def pytest_addoption(parser):
     """What takes minutes, and is represented by a sample otherwise."""
+    parser.addoption("--all", action="store_true", help="run tests that are marked long, too")
     parser.addoption(
         "--all-machine-code",
         action="store_true",

@@ -125,6 +125,7 @@ def workplace(tmp_path, monkeypatch):
     SAMPLERS.update(known)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_the_examples_of_a_page_run(name, workplace, capfd):
     namespace = {"__name__": "documentation"}
@@ -194,6 +195,7 @@ def picture_texts(path: Path) -> list[str]:
     return [*re.findall(r"<text[^>]*>([^<]*)</text>", text), str(text.count("<use "))]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("notebook", sorted(ROOT.glob("docs/*.ipynb")), ids=lambda p: p.name)
 def test_the_cells_of_a_notebook_run(notebook, workplace):
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]

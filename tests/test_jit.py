@@ -76,11 +76,13 @@ def compiled():
     return run(TINY)
 
 
+@pytest.mark.long
 def test_without_jit_the_same_comes_out(compiled):
     assert int(compiled[1]) > 200
     assert run(TINY, NUMBA_DISABLE_JIT="1") == compiled
 
 
+@pytest.mark.long
 def test_without_jit_the_same_is_warmed(compiled):
     assert "warm=[1]" in WARMED
     warmed = run(WARMED)
@@ -88,6 +90,7 @@ def test_without_jit_the_same_is_warmed(compiled):
     assert run(WARMED, NUMBA_DISABLE_JIT="1") == warmed
 
 
+@pytest.mark.long
 def test_without_jit_the_same_comes_out_of_warps_of_64_threads():
     assert WIDE.count("warp_size=64") == 2 and "mask=1 << 63)" in WIDE
     wide = run(WIDE)

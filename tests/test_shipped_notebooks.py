@@ -70,6 +70,7 @@ def test_outputs_are_shipped_and_say_nothing_of_the_machine(path):
     assert not re.search(r"/(home|root|tmp|work)/|\bseconds\b.*\bread in\b", text)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.name)
 def test_outputs_are_those_that_come_out(path, load_script):
     for name in ("nbclient", "ipykernel", "matplotlib"):

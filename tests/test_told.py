@@ -74,6 +74,7 @@ def scramble(array, numbers, bytes_, order):
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(20))
 def test_what_is_at_one_place_is_seen_there(seed):
     random = np.random.default_rng(seed)

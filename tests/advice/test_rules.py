@@ -21,6 +21,7 @@ def rules(pairs):
     return BY_NAME
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", BY_NAME)
 def test_a_rule_finds_the_kernel_with_its_problem(rules, outcome, name):
     found = [item for item in examined(outcome(name, False)).items if item.rule.name == name]
@@ -32,6 +33,7 @@ def test_a_rule_finds_the_kernel_with_its_problem(rules, outcome, name):
     assert item.lift in ("", *NAMES)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", BY_NAME)
 def test_a_rule_is_silent_of_the_same_kernel_without_it(rules, outcome, name):
     assert name not in [item.rule.name for item in examined(outcome(name, True)).items]
@@ -47,6 +49,7 @@ def test_no_rule_finds_a_problem_in_a_kernel_made_without(rules, outcome, kernel
             assert rule.look(seen) is None, name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", BY_NAME)
 def test_without_counts_by_instruction_rules_find_it_too_or_nothing(rules, outcome, name):
     bad, clean = (examined(outcome(name, clean, False)) for clean in (False, True))

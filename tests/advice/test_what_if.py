@@ -26,6 +26,7 @@ def test_a_kernel_gains_where_its_limit_is_lifted(tried, outcome, rule):
     assert found.cycles * found.speedup == pytest.approx(outcome(rule, False).cycles)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rule", sorted(set(LIFTED) - {"memory_latency"}))
 def test_a_kernel_without_the_problem_gains_less(tried, outcome, rule):
     name = LIFTED[rule]

@@ -35,6 +35,7 @@ def test_a_cubin_that_does_not_fit_is_refused(script, tmp_path):
         script.with_cubin(program, 70)
 
 
+@pytest.mark.long
 def test_the_table(script, capfd):
     if not shutil.which("nvcc"):
         pytest.skip("needs nvcc, and there is none")

@@ -36,6 +36,7 @@ def truths(programs, load_script):
     return load_script(FOLDER / "sampling_truth.py")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", LAUNCHES)
 def test_results_are_those_of_numpy(programs, name):
     program = programs.load(name)
@@ -45,6 +46,7 @@ def test_results_are_those_of_numpy(programs, name):
         assert len(device.launches) == LAUNCHES[name](program.small)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["gaussian", "gramschmidt", "decoder", "perceptron", "diffusion"])
 def test_another_result_is_found(programs, name):
     program = programs.load(name)

@@ -28,6 +28,7 @@ def test_a_vector_addition_is_the_recorded_one(rows):
     assert row.mix == {}
 
 
+@pytest.mark.long
 def test_a_search_accesses_what_the_recorded_one_did(rows):
     found = rows("bfs-sm80")
     assert [row.kernel for row in found] == ["expand", "advance"] * 8

@@ -248,6 +248,7 @@ def ordered(steps):
     return [(*head, list(lines.items())) for *head, lines in steps]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lanes", [32, 64])
 @pytest.mark.parametrize("seed", range(25))
 def test_random_streams(seed, lanes):

@@ -118,6 +118,7 @@ class Twin:
         way[1:] = [WHOLE, 1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sectored", [False, True])
 @pytest.mark.parametrize("degree", [1, 3])
 def test_prefetches_are_those_of_a_twin(sectored, degree):

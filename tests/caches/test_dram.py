@@ -137,6 +137,7 @@ POINTS = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("point", POINTS, ids=str)
 def test_time_jumps_over_cycles_in_which_nothing_happens(small, point):
     gpu = small(dram__read_queue=8, dram__write_queue=6)

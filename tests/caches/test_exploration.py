@@ -75,6 +75,7 @@ def test_an_l2_gets_what_an_l1_misses(gpu):
     assert large["l2_read_misses"].tolist() == [40] * 4  # all SMs share it
 
 
+@pytest.mark.long
 def test_many_caches_at_once_are_each_alone(gpu):
     l1 = grid((4096, 8192, 6144), (1, 2, 4, 16), (32, 64, 128))
     l2 = grid((16384, 65536), (4, 8))

@@ -120,6 +120,7 @@ LEVELS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("count", "line_bytes"), [(1, 32), (1, 128), (3, 64), (8, 32), (8, 128), (64, 64)]
 )
@@ -146,6 +147,7 @@ def test_every_number_of_ways_at_once(name, count, line_bytes):
         np.testing.assert_array_equal(stacks.misses(count, ways), twin.counts[:, 1], f"{ways} ways")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("line_bytes", [32, 64, 128])
 @pytest.mark.parametrize("name", LEVELS)
 def test_every_number_of_sets_at_once(name, line_bytes):
@@ -187,6 +189,7 @@ def without_flags(entries, flagged=False):
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("line_bytes", [32, 128])
 @pytest.mark.parametrize("ways", [1, 3, 4, 7, 16, 17, 40])
 def test_lines_are_met_the_same_before_while_and_after_others_are_given_up(ways, line_bytes):

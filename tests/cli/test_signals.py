@@ -176,6 +176,7 @@ def test_a_run_that_is_ended_between_launches_says_so_in_its_document(call, tmp_
         assert document["problems"] == ["interrupted; the figures are partial"]
 
 
+@pytest.mark.long
 def test_runs_that_are_killed_leave_nothing_half(load_script, repository):
     script = load_script(repository / "scripts" / "kill_runs.py")
     lines = []

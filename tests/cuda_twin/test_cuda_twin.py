@@ -36,6 +36,7 @@ def test_results_are_compared_bit_for_bit():
     assert difference(one, other) == "out[0, 0] = 0x1, not 0x0 (2 differ)"
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc, and there is none")
 @pytest.mark.parametrize(
     "first",

@@ -257,6 +257,7 @@ def test_programs_that_wait_are_right_and_repeat(small_gpu, name):
     assert found[0] == found[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", ["gemm_tiled", "reduce_shared", "histogram_shared", "bfs", "gemm_mma", "needle"]
 )

@@ -50,6 +50,7 @@ def findings(code, name):
         return list(device.findings)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("code", CODES)
 def test_what_is_planted_is_found_and_nothing_else(code, name):

@@ -32,6 +32,7 @@ def assemble(device, tmp_path):
     return assembled
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "shape"), clusters.cases(clusters.PROGRAMS, ("one", "two", "planes"))
 )

@@ -88,6 +88,7 @@ def test_launches_of_several_streams_go_on(small_gpu, ptx, stop_after, tmp_path)
     assert from_everywhere(make, script, stop_after, tmp_path, 5) >= 4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name, at_issue", [("bfs", False), ("grid_barrier", False), ("bfs", True)])
 def test_programs_go_on(small_gpu, stop_after, tmp_path, name, at_issue):
     def make(**options):

@@ -36,6 +36,7 @@ def run(kernel, device, module):
     return [np.asarray(c.actual.numpy()) for c in checks], checks
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("architecture, name", list(spread()))
 def test_a_builtin_kernel_is_right_and_equals_its_ptx(architecture, name):
     kernel = load(name)

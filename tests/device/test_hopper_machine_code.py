@@ -34,6 +34,7 @@ def executed():
         yield device.load_cubin(cubins("hopper")["sm_90a"])
 
 
+@pytest.mark.long
 def test_a_product_by_specialised_warps(module):
     device, rng = module.device, np.random.default_rng(0)
     m, n, k = 256, 128, 192

@@ -27,6 +27,7 @@ def run(device, architecture, name):
         check.verify()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "architecture, name",
     [(80, name) for name in TIMED] + [(a, "spin_lock") for a in GPUS if a != 80],
@@ -40,6 +41,7 @@ def test_programs_that_wait_are_right_and_repeat(architecture, name):
     assert found[0] == found[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PLAIN)
 def test_programs_without_races_take_the_same_time(name):
     found = []

@@ -33,6 +33,7 @@ def module(request):
         yield device.load_cubin(cubins("barriers")[build])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("threads", [33, 256])
 def test_threads_exchange_what_they_wrote(module, threads):
     out = module.device.zeros(threads, "i4")
@@ -41,6 +42,7 @@ def test_threads_exchange_what_they_wrote(module, threads):
     np.testing.assert_array_equal(out.numpy(), 5 * other + 10)
 
 
+@pytest.mark.long
 def test_parities_tell_whose_turn_it_is(module):
     out = module.device.zeros(128, "i4")
     module["pipeline"][1, 128](out, 6)

@@ -22,6 +22,7 @@ def module(request):
         yield device.load_cubin(cubins("flow")[request.param])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("build", ["debug.sm_80", "linked.sm_80"])
 def test_a_kernel_is_translated_with_the_functions_that_it_may_call(build):
     with lockstep.Device("QV100") as device:
@@ -48,6 +49,7 @@ def steps(x):
     return n
 
 
+@pytest.mark.long
 def test_virtual_functions_of_objects_on_the_heap_and_on_the_stack(module):
     square, disc = T * T, 3 * T * T
     launch(module, "make", 0)
@@ -61,6 +63,7 @@ def test_virtual_functions_of_objects_on_the_heap_and_on_the_stack(module):
     assert not module.symbol("made").numpy().any()
 
 
+@pytest.mark.long
 def test_tables_of_functions_in_global_and_in_constant_memory(module):
     table = [lambda x: 2 * x, lambda x: x + 1, steps]
     fixed = [table[2], table[0], table[1]]

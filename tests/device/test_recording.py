@@ -63,6 +63,7 @@ def lanes(entry, mask, cta):
     return tuple(first + k * stride for k in range(count))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("file", FILES)
 @pytest.mark.parametrize(
     "name",
@@ -77,6 +78,7 @@ def test_a_recorded_trace_takes_the_same_cycles(gpus, tmp_path, name, file):
     assert again.hash == live.hash
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("file", FILES)
 @pytest.mark.parametrize("name", LIVE)
 def test_a_run_at_issue_takes_the_same_cycles(gpus, tmp_path, name, file):
@@ -87,6 +89,7 @@ def test_a_run_at_issue_takes_the_same_cycles(gpus, tmp_path, name, file):
     assert (live.hash == again.hash) == ((name, file) not in FEWER)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("room", [1, 100])
 @pytest.mark.parametrize("name", ["bitonic_sort", "histogram_global", "spmv"])
 def test_at_issue_or_before_the_streams_are_the_same(small_gpu, tmp_path, monkeypatch, name, room):

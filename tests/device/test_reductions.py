@@ -19,6 +19,7 @@ def rows(size):
     return np.random.default_rng(size).random((3, size), np.float32) - 0.5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("threads", [64, 128, 512])
 def test_a_row_is_normalised(module, threads):
     x = rows(768)
@@ -33,6 +34,7 @@ def test_a_row_is_normalised(module, threads):
     np.testing.assert_allclose(out.numpy(), x / np.sqrt(square + 1e-5), atol=1e-4)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("warps", range(1, 33))
 def test_sums_follow_each_other_at_once(module, warps):
     threads = 32 * warps

@@ -57,6 +57,7 @@ def device(request):
         yield device, request.param
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scale", SCALES)
 def test_the_scaled_product_is_rounded_once(device, scale):
     device, build = device

@@ -208,6 +208,7 @@ def program(system):
     return system.result
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fabric", [NVLINK, NVSWITCH, PCIE], ids=["nvlink", "nvswitch", "pcie"])
 def test_the_result_does_not_depend_on_threads(fabric):
     hashes = set()

@@ -61,6 +61,7 @@ def test_layer_norm(device):
     np.testing.assert_allclose(out.numpy(), scaled * w + b, 2e-3, 2e-3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("m, n, k", [(64, 64, 64), (128, 64, 90)])
 def test_matmul(either, m, n, k):
     device = either
@@ -73,12 +74,14 @@ def test_matmul(either, m, n, k):
     np.testing.assert_allclose(out.numpy(), expected, 2e-3, 2e-3)
 
 
+@pytest.mark.long
 def test_a_factor_read_in_halves_of_words_has_no_findings():
     with lockstep.Device("H100", timing=False, check="all") as device:
         test_matmul(device, 64, 64, 64)
         assert not list(device.findings)
 
 
+@pytest.mark.long
 def test_flash_attention(either):
     device = either
     rng = np.random.default_rng(3)
@@ -107,6 +110,7 @@ def on_an_h100(device, measured, name, *arrays):
     configured(*arrays, *numbers, *SCRATCH)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size, shape", [(256, "64x64x32w4s3"), (512, "128x128x64w4s3")])
 def test_matmul_that_ran_on_an_h100(hopper, measured, size, shape):
     rng = np.random.default_rng(4)
@@ -118,6 +122,7 @@ def test_matmul_that_ran_on_an_h100(hopper, measured, size, shape):
     np.testing.assert_allclose(out.numpy(), expected, 1e-3, 1e-3 * np.sqrt(size))
 
 
+@pytest.mark.long
 def test_attention_that_ran_on_an_h100(hopper, measured):
     rng = np.random.default_rng(5)
     q, k, v = (rng.normal(size=(4, 512, 64)).astype(np.float16) for _ in "qkv")

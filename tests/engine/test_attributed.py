@@ -103,6 +103,7 @@ def test_fields_of_compute_units_sum_to_their_counters():
     assert (counts["warp_instructions"] == 30).all()
 
 
+@pytest.mark.long
 def test_an_l1_under_a_coherence_protocol_is_known_by_instruction():
     steps = [("load", 0), ("load", 4096), wavefront_programs.wait(vector=0), ("store", 0), "end"]
     workload = wavefront_programs.make(*[steps] * 2, groups=6)

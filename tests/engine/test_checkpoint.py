@@ -38,6 +38,7 @@ def resumed(make, gpu, folder, windows, ranks=(1, 1), **options):
     return None
 
 
+@pytest.mark.long
 def test_a_run_goes_on_as_if_it_had_never_ended(small, mixed, raw, tmp_path):
     def make():
         several = program(mixed("a", grid=60, stream=1), mixed("b", stream=2), mixed("c", grid=40))
@@ -57,6 +58,7 @@ def test_a_run_goes_on_as_if_it_had_never_ended(small, mixed, raw, tmp_path):
         assert result.copies == whole.copies
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ranks", [(1, 1), (2, 1), (1, 4), (4, 2)])
 def test_a_run_of_modules_goes_on_as_if_it_had_never_ended(small, mixed, raw, tmp_path, ranks):
     def make():
@@ -219,6 +221,7 @@ class Never(StopAfter):
         checkpoint.save(self.folder, WHO, frozen)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_a_run_that_is_interrupted_leaves_a_checkpoint(small, mixed, raw, tmp_path, ranks):
     gpu = small(sm__count=5, dram__channels=3)

@@ -42,6 +42,7 @@ def transpose(groups):
     return wavefront_programs.make(*[program] * 4, groups=groups, lds=4096)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("gpu", ["HD7770", "CANDEL"])
 def test_any_number_of_threads_gives_the_same(gpu):
     workload = transpose(80)
@@ -71,6 +72,7 @@ def test_access_queues_give_the_same_on_any_number_of_threads(join):
         assert total["sim__vmu_load_merged.sum"] == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("gpu", ["HD7770", "CANDEL"])
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_a_gpu_on_several_ranks_gives_the_same(gpu, ranks):
@@ -99,6 +101,7 @@ def test_memory_of_candel_is_fixed_or_has_its_table():
     assert fixed.cycles < table.cycles
 
 
+@pytest.mark.long
 def test_without_jit_the_same_comes_out():
     def run(**environment):
         path = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1])])

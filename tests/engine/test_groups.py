@@ -151,6 +151,7 @@ def naive_ring():
     return seen
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_tokens_go_around_three_kinds_of_shards_as_fast_as_links_are(small, threads):
     found = run_ring(small, threads)
@@ -158,6 +159,7 @@ def test_tokens_go_around_three_kinds_of_shards_as_fast_as_links_are(small, thre
     assert sum(len(rows) for group in found for rows in group) > TOKENS * 20
 
 
+@pytest.mark.long
 def test_a_link_may_join_a_group_with_itself(small):
     """Sources and destinations are the same shards: each has both ends."""
     size = 4

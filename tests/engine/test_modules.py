@@ -23,6 +23,7 @@ def gpu(small):
     return lambda **changes: small(**base | changes)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("topology", ["ring", "mesh", "full"])
 @pytest.mark.parametrize(
     ("ctas", "pages"),
@@ -48,6 +49,7 @@ def load():
     return k.workload()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("topology", "modules", "hops"),
     [
@@ -222,6 +224,7 @@ def test_a_home_outlives_the_kernel_that_touched_it(gpu):
     assert np.count_nonzero(homes) == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("ranks", "threads"), CUTS)
 def test_samples_of_links_add_up_to_what_they_carried(gpu, mixed, ranks, threads):
     made = gpu(modules__bandwidth=60.0)

@@ -71,12 +71,14 @@ def processes():
     return module
 
 
+@pytest.mark.long
 @needs_mpi
 @pytest.mark.parametrize("work", [work.__name__ for work in CONTRACT])
 def test_the_contract_of_transports_holds(four, work):
     assert four[work] == ["done"] * 4
 
 
+@pytest.mark.long
 @needs_mpi
 def test_the_result_is_that_of_one_process(four, two, processes):
     alone = processes.simulated()

@@ -243,6 +243,7 @@ def test_ctrl_c_while_the_memory_works_ends_the_run_after_the_window(gpu, busy, 
     assert len(memory.ends) == 20 and memory.closed == 1
 
 
+@pytest.mark.long
 def test_a_memory_that_never_answers_is_no_endless_run(gpu, one_load):
     result = run(one_load, gpu, Wrong(lambda answers, end: np.zeros(0, ANSWER)))
     assert "deadlock" in result.stopped

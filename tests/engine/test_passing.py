@@ -74,6 +74,7 @@ def test_all_sectors_are_there_and_those_written_are_dirty(small, mixed):
     assert sum(each.sectors for each in k.left_out) == len(touched - stored)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [4, 8, 16])
 def test_lines_that_overflow_are_owed_to_the_memory(small, size):
     """Four times the L2 is written: three quarters of the sectors went, and were dirty."""

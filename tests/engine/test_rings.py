@@ -2,6 +2,7 @@
 
 import ctypes
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -121,6 +122,7 @@ def at_issue(workload, **options):
     return workload, sources
 
 
+@pytest.mark.long
 @settings(max_examples=60)
 @given(st.data())
 def test_a_source_that_repeats_a_trace_gives_its_very_counters(programs, raw, data):

@@ -84,6 +84,7 @@ def test_results_do_not_depend_on_threads(small, mixed, raw):
     check(runs[0], workload, gpu)
 
 
+@pytest.mark.long
 @settings(max_examples=60)
 @given(st.data())
 def test_random_programs_run_to_their_end_on_any_gpu(programs, raw, data):

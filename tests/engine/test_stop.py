@@ -36,6 +36,7 @@ def at(first):
     return Watcher(lambda kernel, cycle, counters: cycle >= first)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("ranks", "threads"), CUTS)
 def test_a_rule_that_stops_nothing_changes_nothing(small, mixed, raw, ranks, threads):
     workload = program(mixed("a", grid=60, stream=1), mixed("b", stream=2), mixed("c"))

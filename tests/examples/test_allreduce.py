@@ -19,6 +19,7 @@ def ring(load_script, repository):
     return load_script(repository / "examples" / "allreduce" / "ring.py")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("gpus", [2, 4, 8])
 def test_a_large_buffer_takes_a_tenth_more_than_its_bytes_at_most(ring, gpus):
     system = small_system(gpus, **SLOW)
@@ -33,6 +34,7 @@ def test_it_takes_as_long_over_switches(ring):
     assert 1.0 < took / ideal < 1.1
 
 
+@pytest.mark.long
 def test_threads_change_nothing(ring):
     results = {ring.run(small_system(4, **SLOW), (0, 1, 2, 3), FLOATS, 2, threads=n)
                for n in (1, 2, 3)}  # fmt: skip
@@ -48,6 +50,7 @@ def test_rings_go_over_the_widest_links(ring):
         assert min(wide) == (2 if gpus == 8 else 1)
 
 
+@pytest.mark.long
 def test_the_program_in_cuda(repository, tmp_path):
     if not shutil.which("nvcc"):
         pytest.skip("needs nvcc, and there is none")

@@ -19,6 +19,7 @@ def program(repository, tmp_path_factory):
     return built
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("owner", [0, 1])
 def test_its_loads_cross_the_links_to_who_has_the_array(program, tmp_path, owner):
     simulator = Simulator(systems.system("DGX_A100", 2, ("sm.count=8",)), timed=True)

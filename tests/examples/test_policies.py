@@ -33,6 +33,7 @@ def test_there_is_an_example_of_each_policy_and_no_other():
     assert {p.stem for p in POLICIES.glob("*.py")} == set(RUNS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", RUNS)
 def test_an_example_prints_the_cycles_with_and_without(load_script, capsys, name):
     load_script(POLICIES / f"{name}.py").main()

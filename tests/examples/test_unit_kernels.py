@@ -41,6 +41,7 @@ def test_the_table_of_the_page_has_all_of_them(script, kernels, repository):
     assert "\n".join(rows) in (repository / "docs" / "unit-kernels.md").read_text()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("code", ["ptx", "cubin"])
 def test_a_sample_is_right(script, kernels, code):
     chosen = [kernel for kernel in kernels if kernel.name in SAMPLE]

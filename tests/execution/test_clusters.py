@@ -27,6 +27,7 @@ def by_device(device, text, grid, cluster):
     return launch(device.load_ptx(text)["k"], grid, cluster)[1].numpy()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "shape"), cases(PROGRAMS, SHAPES))
 def test_as_the_twin(device, name, shape):
     cluster, grid = SHAPES[shape]

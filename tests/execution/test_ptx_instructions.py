@@ -15,6 +15,7 @@ def device_results(device, module, bundle):
     return results_of(bundle, target.numpy().tobytes())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bundle", bundles(), ids=lambda bundle: bundle.name)
 def test_instructions_do_what_the_twin_does(device, bundle):
     module = device.load_ptx(bundle.ptx)

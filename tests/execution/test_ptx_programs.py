@@ -25,6 +25,7 @@ def kernel_of(device, text):
     return device.load_ptx(text)["k"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "program",
     (*PROGRAMS, *wmma_programs.PROGRAMS, *stack_programs.PROGRAMS),
@@ -66,6 +67,7 @@ def with_one_nan(rows):
     return rows
 
 
+@pytest.mark.long
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(text=programs(), seed=st.integers(0, mask(32)))
 def test_random_programs_do_what_the_twin_does(device, text, seed):

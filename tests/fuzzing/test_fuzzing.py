@@ -26,6 +26,7 @@ def reports(repository, tmp_path_factory):
     return {report["target"]: report for report in reports}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", targets())
 def test_damage_is_refused_in_one_line_or_read(reports, name):
     report, target = reports[name], targets()[name]
@@ -34,6 +35,7 @@ def test_damage_is_refused_in_one_line_or_read(reports, name):
     assert (report["counts"].get("refused", 0) > 0) == target.refuses
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(path.name for path in FOUND.iterdir()))
 def test_what_was_found_is_mended(name):
     target = targets()[name]()

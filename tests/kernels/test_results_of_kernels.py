@@ -19,6 +19,7 @@ def test_where_there_are_no_clusters_blocks_are_alone():
             check.verify()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", names())
 def test_results_are_those_of_numpy_and_no_check_finds_anything(name):
     kernel = load(name)
@@ -28,6 +29,7 @@ def test_results_are_those_of_numpy_and_no_check_finds_anything(name):
         assert [str(finding) for finding in device.findings] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", names())
 def test_any_size_works(name):
     kernel = load(name)

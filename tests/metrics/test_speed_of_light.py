@@ -14,6 +14,7 @@ def speeds(result):
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("limit", [None, 400, 1500])
 @pytest.mark.parametrize(
     "overrides",

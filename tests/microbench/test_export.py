@@ -54,6 +54,7 @@ def test_a_kernel_file_compiles(exported):
     subprocess.run(command, cwd=exported / "kernels", check=True)
 
 
+@pytest.mark.long
 @needs_nvcc
 def test_the_driver_runs_a_plan_and_goes_on_after_a_failure(exported):
     command = ["nvcc", "-std=c++17", "-o", "driver", "driver.cpp", f"-L{libraries()}", "-lcuda"]

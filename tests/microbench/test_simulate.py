@@ -26,6 +26,7 @@ def test_shared_memory_is_as_planted(latency, passes):
         assert rows[f"stride_bytes={4 * ways} conflict={ways}"] == pytest.approx(expected, abs=0.3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("latency", "far"), [(276, 0), (301, 0), (276, 40)])
 def test_a_chain_past_the_l1_takes_the_latency_of_the_l2(latency, far):
     value = measured(
@@ -44,6 +45,7 @@ def test_a_row_does_not_depend_on_what_else_was_chosen():
     assert together == list(simulate(board, [b for b in chosen if b.name == "lat.lds64"]))
 
 
+@pytest.mark.long
 def test_a_row_does_not_depend_on_the_cases_before_it():
     board = gpu("H100_SXM")
     (one,) = (b for b in all_benchmarks(target_of(board)) if b.name == "mlp.dram")

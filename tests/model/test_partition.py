@@ -182,6 +182,7 @@ def check_accesses(side, asked):
         assert count.l2_fills >= fetched
 
 
+@pytest.mark.long
 @settings(max_examples=120, suppress_health_check=list(HealthCheck))
 @given(CONFIGURATIONS, REQUESTS)
 def test_every_request_gets_exactly_its_replies(rig, configuration, requests):

@@ -28,6 +28,7 @@ def library():
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["affine", "gmap"])
 @pytest.mark.parametrize("level", LEVELS)
 def test_no_level_hides_which_program_it_is(method, level, library):

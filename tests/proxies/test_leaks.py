@@ -62,6 +62,7 @@ def test_what_has_moved_shares_sequences_and_no_lines():
     assert traces(regular()).leaks(traces(regular(step=8192))).sequences == 0.0
 
 
+@pytest.mark.long
 def test_many_elements_are_sampled(monkeypatch):
     known = random_tuple(3)
     a, b = kernel_of(known, (400, 1, 1), seed=1), kernel_of(known, (400, 1, 1), seed=2)

@@ -42,6 +42,7 @@ def _expression(pattern):
     return re.sub(r"\\\{(.*?)\\\}", lambda m: f"(?:{m[1].replace(',', '|')})", escaped)
 
 
+@pytest.mark.long
 def test_no_illegal_instruction_is_taken(verdicts):
     taken = [name for name, legal in verdicts.items() if not legal and spelling(name)]
     assert not taken
@@ -59,6 +60,7 @@ def test_every_opcode_with_types_is_among_the_forms(verdicts):
     assert sum(verdicts.values()) > 7400
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not ASSEMBLER, reason="needs ptxas")
 def test_the_verdicts_are_the_assemblers(verdicts):
     names = random.Random(5).sample(sorted(verdicts), SAMPLE)

@@ -29,6 +29,7 @@ def test_the_assembler_takes_every_case(tmp_path):
     assert [m for m in messages if "; info" not in m] == []
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not ASSEMBLER, reason="needs ptxas")
 @pytest.mark.parametrize(
     "program",
@@ -44,6 +45,7 @@ def test_case_names_are_unique():
     assert len(set(names)) == len(names)
 
 
+@pytest.mark.long
 def test_every_case_executes_its_instruction():
     for case in all_cases():
         instruction = case.name.split(" ")[0]

@@ -19,6 +19,7 @@ def words_after(program):
     return np.frombuffer(memory.bytes_at(out, 4 * len(expected)), np.uint32).tolist()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "program",
     (*PROGRAMS, *wmma_programs.PROGRAMS, *stack_programs.PROGRAMS),

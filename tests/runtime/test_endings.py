@@ -106,6 +106,7 @@ class Terminal:
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("waits", [True, False])
 def test_ctrl_c_at_a_terminal_says_where_the_kernel_is(command, waits):
     text = 'say("started"); launch(b"forever")\n'

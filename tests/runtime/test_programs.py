@@ -310,6 +310,7 @@ def arch_of(name):
     return "sm_90" if kernels.load(name).arch == "sm_90" else "sm_75"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", HOSTS)
 def test_host_programs_of_the_built_in_kernels(built, make_simulator, capfd, name):
     path, suits = built(name, "-cudart", "shared"), {"sm_75": "RTX2060", "sm_90": "H100"}

@@ -73,6 +73,7 @@ def run_built(build, run_path):
     return run
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_gets_what_cuda_gives(run_built, name):
     out, simulator = run_built(PROGRAMS[name])
@@ -106,6 +107,7 @@ def test_the_linker_of_the_driver(run_built):
     assert simulator.unsupported == {"linking several inputs that are not all PTX": 1}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "gpu, code", [("A100", "sm_80"), ("A100", "compute_80"), ("H100", "sm_90")]
 )
@@ -115,12 +117,14 @@ def test_tiles_of_several_warps_have_memory_of_their_own(run_built, gpu, code):
     assert not list(simulator.device.findings), "what CUDA's own code reads there is its own affair"
 
 
+@pytest.mark.long
 def test_conditions_that_ptx_sets(run_built):
     out, simulator = run_built(("graph_conditions.cu",), "-arch=compute_75", gpu="RTX2060")
     assert out == "PASS\n"
     assert {count.code for count in simulator.kernels.values()} == {"PTX"}
 
 
+@pytest.mark.long
 def test_a_program_for_sm_90a_alone(run_built):
     options = "-gencode=arch=compute_90a,code=sm_90a"
     out, simulator = run_built(("hopper.cu",), options, gpu="H100")
@@ -129,6 +133,7 @@ def test_a_program_for_sm_90a_alone(run_built):
     assert {count.code for count in simulator.kernels.values()} == {"machine code of sm_90"}
 
 
+@pytest.mark.long
 def test_kernels_launch_kernels_in_machine_code_for_hopper(run_built):
     options = ("-arch=sm_90", "--default-stream=per-thread")
     out, simulator = run_built(LAUNCHES, *options, gpu="H100")
@@ -138,6 +143,7 @@ def test_kernels_launch_kernels_in_machine_code_for_hopper(run_built):
     assert simulator.kernels["_Z6appendPii"].launches == 7 + 8
 
 
+@pytest.mark.long
 def test_clusters(run_built):
     out, simulator = run_built(("clusters.cu",), "-arch=sm_90", gpu="H100")
     assert out == "PASS\n"
@@ -147,6 +153,7 @@ def test_clusters(run_built):
     assert "do not divide the grid (8, 1, 1)" in problems
 
 
+@pytest.mark.long
 def test_all_the_shared_memory_of_a_block(build, run_path):
     """CUDA C++ Programming Guide, technical specifications: KB a block and an SM.
 

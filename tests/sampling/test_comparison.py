@@ -133,6 +133,7 @@ def test_all_samplers_and_those_that_cannot():
     assert found.loc["sieve", "notes"].startswith("sieve reads level 1")
 
 
+@pytest.mark.long
 def test_the_same_table_twice_is_the_same_comparison():
     found = [compare(_table(300), seeds=3, shares=(0.1,)) for _ in range(2)]
     pd.testing.assert_frame_equal(*found)

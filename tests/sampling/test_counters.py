@@ -62,6 +62,7 @@ def test_a_row_is_what_a_launch_counted(runs):
     )
 
 
+@pytest.mark.long
 def test_intervals_of_rates_hold_as_often_as_they_say(synthetic, gpu):
     random = np.random.default_rng(3)
     launches = synthetic.make_run(kernels=1).kernels * 300

@@ -72,6 +72,7 @@ def entry_of(folder, function):
     return max(found, key=lambda file: file.stat().st_mtime)
 
 
+@pytest.mark.long
 def test_a_damaged_model_is_compiled_again_where_it_is_damaged(filled):
     expected = run(filled)
     assert not expected[1] and not expected[2]

@@ -60,6 +60,7 @@ def test_l1_bandwidth_of_a_v100():
 
 
 # RRZE gpu-benches, V100, of 898 GB/s.
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("make", "gpu", "measured"),
     [

@@ -23,6 +23,7 @@ DIRECT = (
 FITTED = ("sm.barrier_latency", "sm.front_end.redirect")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [1001])
 def test_a_gpu_is_found_again(load_script, repository, seed):
     script = load_script(repository / "scripts" / "tune_random.py")

@@ -42,6 +42,7 @@ def test_races_are_found(find, body, kind):
     assert all(f.check == "races" and f.place.line and f.other_place.line for f in found)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "body",
     [

@@ -29,6 +29,7 @@ def given():
     return items
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("kernel", "operation_of"), [("buffers", of_buffers), ("lds", of_lds)])
 def test_each_leaves_and_gives_what_its_twin_does(given, kernel, operation_of):
     names = [n for n in instructions("atomics", kernel) if "atomic" in n or _is_atomic_of_lds(n)]

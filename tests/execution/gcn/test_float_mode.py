@@ -22,6 +22,7 @@ from lockstep.isa.gcn import container
 NUMBERS = list(ROUNDINGS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("keeps", [False, True], ids=["flushed", "kept"])
 @pytest.mark.parametrize("rounding", NUMBERS)
 def test_operations_heed_the_mode(columns_and_lanes, rounding, keeps):

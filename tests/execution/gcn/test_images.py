@@ -65,6 +65,7 @@ def same(got, expected):
     return np.array_equal(got.view(np.float32), expected, equal_nan=True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("linear", [False, True], ids=["nearest", "linear"])
 @pytest.mark.parametrize("mode", range(8))
 def test_samplers_wrap_and_filter(rows, rng, mode, linear):
@@ -120,6 +121,7 @@ def test_a_level_changes_nothing_where_there_is_one(rows, rng):
     assert not found[:, 3].any()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", [twin.WRAP, twin.ONCE_BORDER])
 def test_offsets_count_elements(rows, rng, mode):
     pixels, at = elements(rng, 4), coordinates(rng)

@@ -37,6 +37,7 @@ def check(found, expected):
     assert not found[len(expected) : ROWS].any()
 
 
+@pytest.mark.long
 def test_sizes_and_shapes(rows, words):
     a, b = words[:LANES], words[LANES : 2 * LANES]
     raw, small = words.view(np.uint8), [lanes + k for k in (10, 20, 30, 0xF0)]

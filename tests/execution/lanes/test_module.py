@@ -104,6 +104,7 @@ def bodies(monkeypatch):
     return found
 
 
+@pytest.mark.long
 def test_one_name_is_one_body_whatever_kernel_asks_for_it(bodies):
     translated = 0
     with lockstep.Device("H100") as device:

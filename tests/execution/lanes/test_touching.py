@@ -128,6 +128,7 @@ def device():
         yield device
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
 @pytest.mark.parametrize("access", ACCESSES)
 def test_the_sectors_of_each_line_are_those_that_lanes_access(device, access, width):

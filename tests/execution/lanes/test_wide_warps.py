@@ -82,6 +82,7 @@ def test_floats(check, active, rng):
     check(emit, [x + y, x * y, x / y, np.maximum(x, y)], x, y)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("order", ["eq", "ne", "lt", "le", "gt", "ge"])
 def test_comparisons_and_their_masks(check, lanes, active, rng, order):
     """In each lane the choice; and the mask of the active lanes where it holds, as a word."""

@@ -130,6 +130,7 @@ def profile(accesses, grid, **options):
         return launch.profile
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(24))
 def test_accesses_are_those_of_the_naive_twin(seed):
     rng = np.random.default_rng(seed)
@@ -153,6 +154,7 @@ def test_accesses_are_those_of_the_naive_twin(seed):
     assert found["sim__l1_atomic_sectors.sum"] == total["global", "red", "sectors"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [{}, {"at_issue": True}])
 @pytest.mark.parametrize("seed", range(2))
 def test_who_executes_counts_the_same_for_all(seed, options):

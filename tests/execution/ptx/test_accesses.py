@@ -128,6 +128,7 @@ def cases():
             yield pattern(k), mask(k)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("kind", ["load", "branch", "shared"])
 def test_loads(device, module, kind, form):

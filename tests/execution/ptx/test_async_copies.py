@@ -288,6 +288,7 @@ def encoded(values, dtype):
     return (values.astype("f4").view("u4") >> 16).astype("u2") if dtype == "bf16" else values
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("operation", IN_SHARED)
 def test_bulk_reductions_in_shared_memory(device, operation):
     """The target is read back when the barrier has its bytes."""

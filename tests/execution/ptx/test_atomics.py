@@ -142,6 +142,7 @@ def halves(values, kind):
     return (np.asarray(values, np.float32).view(np.uint32) >> 16).astype(np.uint16)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["f16", "bf16"])
 @pytest.mark.parametrize("operation", ["add", "min", "max"])
 @pytest.mark.parametrize("shape", ["v2", "v4", "v8", "v2x2"])

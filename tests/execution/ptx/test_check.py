@@ -75,6 +75,7 @@ def random_instructions(seed, count):
         yield text
 
 
+@pytest.mark.long
 def test_what_lifting_refuses_is_refused_at_load_for_the_same_reason():
     taken = []
     for text in random_instructions(7, 600):
@@ -91,6 +92,7 @@ def test_what_lifting_refuses_is_refused_at_load_for_the_same_reason():
         Translation(module(*taken[start : start + 40]), "k", Recording.EVERYTHING).program()
 
 
+@pytest.mark.long
 def test_every_spelling_that_is_not_executed_is_refused():
     """All 60,000 names, among them all that the list of refusals is about."""
     verdicts = assembler.verdicts()
@@ -102,6 +104,7 @@ def test_every_spelling_that_is_not_executed_is_refused():
         assert all(FIRST + k in problems for k in range(len(part)))
 
 
+@pytest.mark.long
 def test_legal_instructions_are_taken():
     """With some of the operands that their form has; the others may be those of other names."""
     left = []

@@ -118,6 +118,7 @@ CASES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shape, kinds, options", CASES)
 def test_sums_are_rounded_in_ascending_order(device, shape, kinds, options):
     rng = np.random.default_rng(1)

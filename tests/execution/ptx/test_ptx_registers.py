@@ -91,6 +91,7 @@ def test_the_elements_of_a_vector_are_neighbours():
     assert (load["destination"][0], load["destination_count"][0]) == (first, 4)
 
 
+@pytest.mark.long
 def test_more_registers_than_there_are_wrap_around():
     many = 300
     body = "ld.param.u64 %rd1, [x];\n"

@@ -56,6 +56,7 @@ def test_guarded_instructions_do_not_fill_a_block_with_runs():
     assert STEP_RUNS // 2 < most <= STEP_RUNS
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", names())
 def test_the_model_sees_the_same_instructions(name):
     module = parse(load(name).ptx.read_text(), name)

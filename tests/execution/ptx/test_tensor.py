@@ -50,6 +50,7 @@ def test_loads(device, axes, unrolls):
         np.testing.assert_array_equal(got, twin.load(case, tensor, shared, place), str(case))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("axes, unrolls", COPIES)
 def test_stores(device, axes, unrolls):
     rng = np.random.default_rng(100 * axes + 50 + unrolls)
@@ -193,6 +194,7 @@ REDUCTIONS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("operation", REDUCTIONS)
 def test_reductions(device, operation):
     combine, kinds = REDUCTIONS[operation]

@@ -43,6 +43,7 @@ def bytes_of(rows):
     return Counter(a + k for a, size in rows for k in range(size))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("axes, unrolls", programs.COPIES)
 def test_the_rows_of_a_tile(device, axes, unrolls):
     rng = np.random.default_rng(7 * axes + unrolls)

@@ -14,6 +14,7 @@ def check(device, product):
     np.testing.assert_array_equal(got, product.want)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("row", SWIZZLES)
 @pytest.mark.parametrize("transposes", [(0, 0), (0, 1), (1, 0), (1, 1)])
 def test_layouts_in_shared_memory(device, row, transposes):
@@ -88,6 +89,7 @@ def test_a_result_of_the_wrong_size_is_refused(device):
         device.load_ptx(text)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "n, kinds, selector",
     [

@@ -156,6 +156,7 @@ def run(device, rng, cases, suffix="", start_range=(-7, 8)):
         yield (*operands, result)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", REGISTERS)
 def test_products_are_those_of_numpy(device, kind):
     cases = [case for case in products() if case[1] == kind]

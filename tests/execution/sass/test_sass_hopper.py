@@ -30,6 +30,7 @@ def device():
         yield device
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", hopper.products())
 def test_products_of_warpgroups(device, name):
     product = hopper.products()[name]
@@ -56,6 +57,7 @@ def random_copies(axes, unrolls):
         yield case, *(rng.integers(0, 256, n, np.uint8) for n in (case.bytes, SHARED)), place
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("axes, unrolls", COPIES)
 def test_loads_of_tiles(device, axes, unrolls):
     for case, there, shared, place in random_copies(axes, unrolls):
@@ -64,6 +66,7 @@ def test_loads_of_tiles(device, axes, unrolls):
         np.testing.assert_array_equal(got, tensor.load(case, there, shared, place), str(case))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("axes, unrolls", COPIES)
 def test_stores_of_tiles(device, axes, unrolls):
     for case, there, shared, place in random_copies(axes, unrolls):
@@ -75,6 +78,7 @@ def test_stores_of_tiles(device, axes, unrolls):
         np.testing.assert_array_equal(held.numpy(), want, str(case))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("operation", hopper.REDUCED)
 def test_reductions_of_tiles(device, operation):
     case = matrix(sizes=(16, 12), strides=(4, 128), at=(11, 7))
@@ -110,6 +114,7 @@ def test_products_of_what_is_outside_a_tensor(device):
     assert held.numpy().tolist() == expected
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", hopper.IN_CLUSTERS)
 @pytest.mark.parametrize("shape", ("one", "two", "planes"))
 def test_what_goes_to_other_ctas(device, name, shape):

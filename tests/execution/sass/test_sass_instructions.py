@@ -71,6 +71,7 @@ def run(module, name, kernel):
     return results_of(bundle, out.numpy().tobytes())
 
 
+@pytest.mark.long
 def test_instructions_do_what_the_twin_does(modules, architecture, kernel_name):
     kernel = unpack(architecture)[1][kernel_name]
     got = run(modules(architecture), kernel_name, kernel)

@@ -37,6 +37,7 @@ def same(one, other):
     return np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("file, gpu", [("sm_90", "H100"), ("barriers", "H100"), ("flow", "A100")])
 def test_programs_in_parts_tell_the_same_of_their_code(translated, file, gpu):
     divided = 0

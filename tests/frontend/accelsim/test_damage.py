@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[3]
 MODES = [({"NUMBA_BOUNDSCHECK": "1"}, 40), ({"NUMBA_DISABLE_JIT": "1"}, 1)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("environment", "count"), MODES, ids=["bounds checks", "no jit"])
 def test_the_modes_agree(damage, environment, count):
     command = [sys.executable, str(Path(__file__).with_name("damage.py")), str(count)]

@@ -12,6 +12,7 @@ from lockstep.frontend.tracefile import build
 SLOW = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large]
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
 @given(data=st.data())
 def test_any_workload_survives(data, workloads, content, naive, tmp_path, monkeypatch):

@@ -87,6 +87,7 @@ def test_any_text(text):
     survives(HEAD + text)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "text",
     [

@@ -127,6 +127,7 @@ def test_an_emptied_cache_has_nothing_and_takes_what_is_on_its_way(sectored):
     assert [cache.read(line) for line in (0, 1)] == [MISS, MISS]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_it_is_as_its_naive_twin(make, caches, seed):
     rng = random.Random(seed)

@@ -187,6 +187,7 @@ def test_a_prefetch_whose_victim_owes_the_memory_writes_it_back(make):
     assert side.way((1 + 2 * SETS) * LINE).dirty == 0b1111
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("sides", [1, 2])
 def test_counts_add_up_and_every_request_is_answered(make, seed, sides):

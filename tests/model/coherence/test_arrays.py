@@ -67,6 +67,7 @@ def test_messages_have_numbers_for_network_receiver_and_payload():
         assert bool(row["ordered"]) == (protocol.networks[form.network] == "ordered")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", names())
 @pytest.mark.parametrize(("l1s", "size", "far"), [(2, 8, False), (3, 64, False), (2, 16, True)])
 def test_the_machine_by_numbers_takes_the_steps_of_the_one_by_names(name, l1s, size, far):

@@ -7,6 +7,7 @@ from coherence_twin.litmus_tests import TESTS
 from lockstep.model.coherence.library import load
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("test", TESTS, ids=lambda test: f"{test.protocol}: {test.name}")
 def test_what_is_forbidden_does_not_happen_and_what_is_allowed_does(test):
     protocol = load(test.protocol)

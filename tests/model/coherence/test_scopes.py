@@ -11,18 +11,21 @@ RARE = ("IRIW weak", "IRIW fences cta", "WRC weak", "WRC cta")
 BY_NAME = {test.name: test for test in TIMED}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [t.name for t in TIMED if t.verdict != "seen"])
 def test_what_is_forbidden_is_never_seen(name):
     """Nor what these caches are too strict for."""
     assert timed.count(BY_NAME[name], SEEDS) == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [t.name for t in TIMED if t.verdict == "seen"])
 def test_what_is_weak_is_seen(name):
     test = BY_NAME[name]
     assert timed.count(test, range(1000 if name in RARE else 100)) > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", ["CoWR", "CoRW1", "MP gpu", "MP cta, one SM", "SB fences gpu", "ISA2 through one SM"]
 )
@@ -37,6 +40,7 @@ STRICT = (
 )  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", UNDER_STRESS)
 def test_under_stress_stores_are_passed_by_what_goes_elsewhere(name):
     test = BY_NAME[name]

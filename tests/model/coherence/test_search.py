@@ -11,6 +11,7 @@ from lockstep.model.coherence.table import parse
 pytestmark = pytest.mark.xdist_group("coherence")  # as test_random.py
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["si", "vi"])
 def test_two_l1s_come_to_every_entry_that_is_not_marked_and_to_no_violation(name):
     protocol = load(name)
@@ -20,6 +21,7 @@ def test_two_l1s_come_to_every_entry_that_is_not_marked_and_to_no_violation(name
     assert coverage(protocol, visited) == ([], [])
 
 
+@pytest.mark.long
 def test_nmoesi_comes_to_every_entry_that_is_not_marked_and_to_no_violation():
     protocol = load("nmoesi")
     found = search(protocol, 2, 1, 2)
@@ -39,6 +41,7 @@ def broken(name, old, new):
     return parse(name, text.replace(old, new))
 
 
+@pytest.mark.long
 def test_a_deadlock_is_found_with_the_way_to_it():
     stalls = broken("nmoesi", 'INV = "DOWN_ACK, drop -> IM_D"', 'INV = "stall"')
     with pytest.raises(Wrong, match="nothing can move any more") as caught:
@@ -69,6 +72,7 @@ SAME = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "size", "in_flight", "far"), SAME)
 def test_the_search_by_numbers_finds_what_the_one_by_names_does(name, size, in_flight, far):
     slow = search(load(name), 2, size, in_flight, far=far)
@@ -95,6 +99,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "old", "new", "what"), WRONG)
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_the_search_by_numbers_finds_what_is_wrong(name, old, new, what, symmetric):

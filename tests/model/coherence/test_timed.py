@@ -28,6 +28,7 @@ def total(done, name):
     return sum(int(getattr(k, side)[name].sum()) for k in kernels)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("seed", range(12))
 def test_all_that_was_written_is_dirty_somewhere(protocol, seed):
@@ -39,6 +40,7 @@ def test_all_that_was_written_is_dirty_somewhere(protocol, seed):
     assert total(done, "l2_writebacks") == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("seed", range(12))
 def test_an_l2_that_is_crowded_ends_all_the_same(protocol, seed):
@@ -104,6 +106,7 @@ def test_threads_change_nothing(protocol):
     assert check_at_rest(one) == check_at_rest(two)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_ranks_change_nothing(protocol):
     """Of three kernels, each finds what the one before it has left."""

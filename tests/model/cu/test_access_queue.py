@@ -128,6 +128,7 @@ def compare(c, gpu, program, room=2048, refuses=never):
     return counts
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("join", "order"), list(product(JOINS, ORDERS)))
 def test_it_is_as_a_naive_queue(idle_sms, tiny_cu, join, order):
     lot = random.Random(f"{join} {order}")

@@ -97,6 +97,7 @@ class Twin:
         return next(t for t in range(10_000) if self.count(t) <= n)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("counter", [VECTOR_COUNT, EXPORT_COUNT, LGKM_COUNT])
 @pytest.mark.parametrize("seed", range(3))
 def test_counters_are_those_of_a_list(state, counter, seed):

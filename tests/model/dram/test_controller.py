@@ -355,6 +355,7 @@ SHAPES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shape", range(len(SHAPES)))
 @pytest.mark.parametrize("name", standard.names())
 def test_random_traffic_obeys_the_whole_table(channel, traffic, name, shape):

@@ -176,6 +176,7 @@ OPCODES = ("DADD R2, R4, R6", "FADD R2, R4, R6", "MUFU.RCP R2, R4", "IADD3 R8, R
 LOAD = "LDG.E R20, [R10]"
 
 
+@pytest.mark.long
 @settings(max_examples=25, phases=set(Phase) - {Phase.shrink})
 @given(
     st.lists(st.sampled_from((*OPCODES, LOAD)), min_size=4, max_size=12),

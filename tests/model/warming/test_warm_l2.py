@@ -40,6 +40,7 @@ def requests(seed, count=150):
         )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("changes", GPUS, ids=str)
 @pytest.mark.parametrize("seed", range(2))
 def test_tags_are_those_of_a_simulation(rig, changes, seed):

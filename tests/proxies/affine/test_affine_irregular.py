@@ -41,6 +41,7 @@ def nearby(rng, shape):
     return centre[:, None, None, None] + rng.integers(0, 1024, shape)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("draw", [uniform, skewed, nearby])
 def test_caches_miss_about_as_often(draw):
     original = gathers(draw)
@@ -56,6 +57,7 @@ def test_caches_miss_about_as_often(draw):
     assert errors["p90"].max() < 5, errors
 
 
+@pytest.mark.long
 def test_regular_accesses_stay_exact_where_others_are_drawn():
     original = gathers(uniform)
     made = profile(original).workload().kernels[0]
@@ -64,6 +66,7 @@ def test_regular_accesses_stay_exact_where_others_are_drawn():
         assert ours == [int(cta.addresses[w["first_address"]]["first"]) for w in cta.warps]
 
 
+@pytest.mark.long
 def test_what_stands_for_others_is_bounded(monkeypatch):
     monkeypatch.setattr(exemplars, "MOST", 16)
     few = profile(gathers(uniform))
@@ -74,6 +77,7 @@ def test_what_stands_for_others_is_bounded(monkeypatch):
     assert few.numbers < more.numbers
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same():
     proxy = profile(gathers(uniform))
     assert proxy.workload(seed=3).digest == proxy.workload(seed=3).digest
@@ -87,6 +91,7 @@ def test_lines_move_within_what_was_touched():
         assert listed.min() >= TABLE >> 7 and listed.max() < (TABLE >> 7) + LINES
 
 
+@pytest.mark.long
 def test_some_that_stand_are_themselves():
     original = gathers(uniform)
     proxy = profile(original)

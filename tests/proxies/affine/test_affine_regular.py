@@ -96,6 +96,7 @@ BUILDERS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", BUILDERS)
 def test_accesses_come_back(name, tmp_path):
     original = program(MemoryCopy(BASE, 4096), BUILDERS[name](), BUILDERS[name](), name=name)
@@ -107,6 +108,7 @@ def test_accesses_come_back(name, tmp_path):
     assert_same_accesses(original, made)
 
 
+@pytest.mark.long
 def test_a_model_does_not_grow_with_the_grid():
     small, large = (profile(program(stencil((n, n, 4)))).numbers for n in (5, 20))
     assert large < 3 * small
@@ -138,6 +140,7 @@ def test_the_size_of_warps_stays(warp_size):
     assert_same_accesses(original, profile(original).workload())
 
 
+@pytest.mark.long
 def test_a_smaller_workload_keeps_part_of_the_ctas():
     original = program(saxpy_like(1000))
     whole, part = (profile(original).workload(scale).kernels[0] for scale in (1, "1/8"))
@@ -146,6 +149,7 @@ def test_a_smaller_workload_keeps_part_of_the_ctas():
     assert [cta.addresses["first"].tolist() for cta in part.ctas()] == first[437:562]
 
 
+@pytest.mark.long
 def test_smaller_launches_take_turns_at_what_no_l2_holds():
     """Turns begin in the middle, and go around."""
     proxy = profile(program(*(saxpy_like(500) for _ in range(7))))
@@ -171,6 +175,7 @@ REGULAR = (
 )  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", REGULAR)
 def test_built_in_programs_come_back(name, tmp_path):
     builtin = kernels.load(name)
@@ -182,6 +187,7 @@ def test_built_in_programs_come_back(name, tmp_path):
     assert_same_accesses(original, Proxy.load(tmp_path / "x.proxy").workload())
 
 
+@pytest.mark.long
 def test_a_long_launch_is_known_by_some_of_its_ctas(monkeypatch):
     original = program(stencil((12, 12, 4)))
     monkeypatch.setattr(collect, "MOST_BYTES", 1_000_000)
@@ -194,6 +200,7 @@ def test_a_long_launch_is_known_by_some_of_its_ctas(monkeypatch):
     assert 0.8 < np.mean(same) < 1
 
 
+@pytest.mark.long
 def test_of_a_long_launch_few_ctas_are_kept(monkeypatch):
     monkeypatch.setattr(collect, "MOST_BYTES", 50_000)
     kernel = saxpy_like(5000).kernel()

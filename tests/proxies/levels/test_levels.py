@@ -51,6 +51,7 @@ def numbers(given, tmp_path):
     return np.concatenate(columns), str(document)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("level", LEVELS)
 def test_names_and_addresses_are_in_plain_files_alone(method, level, tmp_path):
@@ -62,6 +63,7 @@ def test_names_and_addresses_are_in_plain_files_alone(method, level, tmp_path):
     assert (0x7F00C0FFEE in found) == told
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", METHODS)
 def test_original_lines_are_in_plain_proxies_alone(method):
     given = AccessTraces()
@@ -161,6 +163,7 @@ def test_noise_differs_each_time_and_is_large_where_epsilon_is_small():
     assert np.abs(counts(0.01) - given.models[0].five.paths.warps).mean() > 5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("level", LEVELS)
 def test_irregular_accesses_are_told_word_by_word_in_plain_files_alone(level):
     found = proxy("affine", level, seed=5)
@@ -171,6 +174,7 @@ def test_irregular_accesses_are_told_word_by_word_in_plain_files_alone(level):
     assert {type(model) for model in regular.models} == {AffineModel}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("given", "level", "more", "message"),
     [
@@ -186,6 +190,7 @@ def test_what_cannot_be_is_refused(given, level, more, message):
         at_level(given(), level, **more)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("seed", range(4))
 def test_every_blurred_proxy_can_be_read_and_generated(method, seed, tmp_path):

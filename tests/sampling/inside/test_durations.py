@@ -120,6 +120,7 @@ def test_ctas_that_are_left_take_what_their_own_blocks_take():
     assert found.last_end("ctas") == 1450
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("level", ["warps", "blocks"])
 def test_a_steady_launch_is_projected_near_its_end(small, steady, level):
     gpu, rule = small(sm__ctas=4), Durations(levels=[level], warps=256, executions=1024, slope=0.1)
@@ -136,6 +137,7 @@ def test_a_steady_launch_is_projected_near_its_end(small, steady, level):
     assert rule.projection(whole).cycles == whole.cycles
 
 
+@pytest.mark.long
 def test_warps_of_several_types_are_predicted_by_their_blocks(small):
     """Every second CTA has twice the work: no type is dominant, and all blocks are steady."""
     gpu = small(sm__ctas=4)

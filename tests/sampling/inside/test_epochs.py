@@ -43,12 +43,14 @@ def two_halves():
     return k.workload()
 
 
+@pytest.mark.long
 def test_instructions_of_ctas_are_in_their_order(two_halves):
     (kernel,) = two_halves.kernels
     instructions = cta_instructions(kernel)
     assert len(instructions) == 1280 and instructions.dtype == np.int64
 
 
+@pytest.mark.long
 def test_the_rest_of_each_run_is_left_out(small, steady):
     gpu = small(sm__ctas=4)
     workload = program(steady("a", grid=800), steady("b", grid=800))

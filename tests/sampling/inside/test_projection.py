@@ -21,6 +21,7 @@ def parts(small, steady):
     return gpu, whole, part, rule.stable[part.id], trace_instructions(workload.kernels[0])
 
 
+@pytest.mark.long
 def test_instructions_of_a_trace_are_those_that_run(parts):
     _, whole, _, _, instructions = parts
     assert instructions == whole.warp_instructions

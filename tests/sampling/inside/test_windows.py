@@ -113,6 +113,7 @@ def parts(small, steady):
     return whole, part, rule.units[part.id]
 
 
+@pytest.mark.long
 def test_a_steady_launch_is_near_and_its_instructions_are_exact(parts):
     whole, part, units = parts
     p = project_windows(part, units)
@@ -177,6 +178,7 @@ def test_what_does_not_tell_them_apart_is_not_asked():
     assert _share_of_later(gap, rates(10.0), rates(10.0 * (1 + 4 * SAME_TRAFFIC))) == 0
 
 
+@pytest.mark.long
 def test_an_l2_that_fills_up_with_what_was_written_does_so_in_its_gap(small):
     """Writes to memory begin when the L2 is full of them: the launch is faster before."""
     gpu = small(sm__ctas=8, l2__sets=16)

@@ -133,6 +133,7 @@ def _truths():
 TRUTHS = {name: (names, cycles) for name, names, cycles in _truths()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", TRUTHS)
 def test_one_pass_gives_an_interval_that_holds(name):
     names, cycles = TRUTHS[name]

@@ -34,6 +34,7 @@ def _programs():
 PROGRAMS = {name: (LaunchTable(frame), times) for name, frame, times in _programs()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_interval_holds_and_is_as_narrow_as_asked(name):
     table, times = PROGRAMS[name]

@@ -89,6 +89,7 @@ def _naive(counts, codes, warps, distance):
     return stands
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("batch", [1, 5, 64])
 @pytest.mark.parametrize("distance", [0, 0.002, 0.05, 0.3])
 @pytest.mark.parametrize("seed", range(4))

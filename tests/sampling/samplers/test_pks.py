@@ -80,6 +80,7 @@ class Naive:
         return min(tried)[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_against_every_launch_on_its_own(seed):
     table = mixture(300, kinds=5, seed=seed)[0]
@@ -143,6 +144,7 @@ def test_the_launch_nearest_the_centre():
     assert _plan(table, pick="first").chosen.tolist() == [0]
 
 
+@pytest.mark.long
 def test_a_random_launch_is_any_of_its_group():
     table = profiled_table([10] * 8 + [1e6] * 2, [100] * 10)
     chosen = [

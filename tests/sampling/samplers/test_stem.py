@@ -146,6 +146,7 @@ def test_six_kernels(error, strata, sampled):
         assert len(np.unique(codes[plans[0].stratum == stratum])) == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("least", "most"), [(1, 0.006), (2, 0.0045), (4, 0.003)])
 def test_errors_and_intervals(least, most):
     table = _six_kernels()

@@ -12,6 +12,7 @@ def _plan(launches, every, seed=0):
     return sampler("systematic", every=every).plan(table, np.random.default_rng(seed))
 
 
+@pytest.mark.long
 def test_launches_are_as_far_apart_as_they_stand_for():
     plan = _plan(120, 10)
     assert np.diff(plan.chosen).tolist() == [10] * 11

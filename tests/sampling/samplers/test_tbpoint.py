@@ -84,6 +84,7 @@ def _naive(points, distance):
     return label
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(8))
 def test_against_a_loop_over_pairs(seed, monkeypatch):
     random = np.random.default_rng(seed)

@@ -30,6 +30,7 @@ def _plan(table, seed=0, **parameters):
 RANDOM = np.random.default_rng(8).integers(0, 2, 300)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "columns",
     [

@@ -118,6 +118,7 @@ def test_lines_stay_numbers_of_as_many_bits_as_addresses_have():
     assert all(0 <= line <= LINE_MASK for line in lines_of(far, cta=9))
 
 
+@pytest.mark.long
 def test_what_is_drawn_has_the_shares_that_were_counted():
     table = draw.table_of(Histograms.of([(np.array([3, 5, 9]), np.array([1, 2, 5]))]))
     numbers = draw.draws(0, 0, draw.ACCESS, 0, 80_000)

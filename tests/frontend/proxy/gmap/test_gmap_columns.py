@@ -95,6 +95,7 @@ def test_a_column_that_is_missing_or_unknown_is_named():
             GmapModel.of(facts, changed)
 
 
+@pytest.mark.long
 def test_whatever_columns_hold_they_are_refused_or_can_be_drawn_from():
     random = np.random.default_rng(0)
     drawn = 0
