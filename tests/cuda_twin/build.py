@@ -3,19 +3,20 @@
 import ctypes
 import re
 import subprocess
+from collections.abc import Sequence
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from cuda_twin.generator import ACCUMULATORS, WORDS, Program
+from cuda_twin.generator import ACCUMULATORS, PARAMETERS, WORDS, Program
 
 FOLDER = Path(__file__).parent
-ARCHITECTURES = (80, 90)
-FORMS = ("ptx", *(f"sm_{architecture}" for architecture in ARCHITECTURES))
+FORMS = ("ptx_80", "sm_80", "sm_90")  # of PTX and machine code, and for which architecture
 HOST_OPTIONS = ("-O1", "-std=c++17", "-ffp-contract=off", "-fwrapv", "-w", "-shared", "-fPIC")
-DEVICE_OPTIONS = ("-std=c++17", "-arch=compute_80", "-fmad=false", "-w", "-ptx")
+HOST_OPTIONS += ("-frounding-math", "-fno-strict-aliasing")
+DEVICE_OPTIONS = ("-std=c++17", "-fmad=false", "-w", "-ptx")
 PTXAS_OPTIONS = {"-O0": "-O0", "-G": "-g"}  # by those of nvcc
 _NAME = re.compile(r"program\d+x")
 _DEBUG = re.compile(r"\n\s*\.(?:loc|file)\b.*|\n\s*\.section[^{]*\{[^}]*\}|, debug$", re.MULTILINE)
@@ -31,9 +32,10 @@ class Data(NamedTuple):
 
 def source(programs: list[Program]) -> str:
     """The text of all, for both compilers."""
+    given_to_all = ", ".join(map(repr, PARAMETERS))
     runs = "".join(
         f"    case {k}: launch(grid, block, backwards, [=] "
-        f"{{ {p.name}::{p.name}_kernel(in, out, accumulators, sums); }}); break;\n"
+        f"{{ {p.name}::{p.name}_kernel(in, out, accumulators, sums, {given_to_all}); }}); break;\n"
         for k, p in enumerate(programs)
     )
     return (
@@ -55,22 +57,37 @@ class Dim3(ctypes.Structure):
 class Built:
     """Programs: :meth:`on_host`, and the forms in which a device takes each of them."""
 
-    def __init__(self, programs: list[Program], folder: Path, options: tuple[str, ...] = ()):
+    def __init__(
+        self,
+        programs: list[Program],
+        folder: Path,
+        options: tuple[str, ...] = (),
+        forms: Sequence[str] = FORMS,
+    ):
         self.programs = programs
         path, library = folder / "programs.cu", folder / "programs.so"
         path.write_text(source(programs))
         host = ["g++", *HOST_OPTIONS, "-include", FOLDER / "emulation.h", "-x", "c++", path]
-        device = ["nvcc", *DEVICE_OPTIONS, *options, path, "-o", folder / "programs.ptx"]
-        started = [subprocess.Popen([*host, "-o", library]), subprocess.Popen(device)]
+        started = [subprocess.Popen([*host, "-o", library])]
+        architectures = sorted({form.partition("_")[2] for form in forms})
+        for one in architectures:
+            device = ["nvcc", f"-arch=compute_{one}", *DEVICE_OPTIONS, *options, path]
+            started.append(subprocess.Popen([*device, "-o", folder / f"programs.{one}.ptx"]))
         if any([process.wait() for process in started]):
             raise RuntimeError(f"{path} does not compile")
         self._run = ctypes.CDLL(str(library)).run
         self._run.argtypes = [ctypes.c_int, Dim3, Dim3, ctypes.c_bool, *[ctypes.c_void_p] * 4]
         self._run.restype = None
-        whole = (folder / "programs.ptx").read_text()
         optimisation = [PTXAS_OPTIONS[option] for option in options if option in PTXAS_OPTIONS]
+        whole = {one: (folder / f"programs.{one}.ptx").read_text() for one in architectures}
         with ThreadPool(2) as pool:
-            self.forms = pool.map(lambda p: _assembled(whole, p, folder, optimisation), programs)
+            self.forms = pool.map(
+                lambda p: {
+                    form: _form(form, whole[form.partition("_")[2]], p, folder, optimisation)
+                    for form in forms
+                },
+                programs,
+            )
 
     def on_host(self, which: int, backwards: bool = False) -> Data:
         """What one of the programs computes, thread by thread from the first or the last."""
@@ -81,19 +98,16 @@ class Built:
         return data
 
 
-def _assembled(
-    whole: str, program: Program, folder: Path, options: list[str]
-) -> dict[str, str | bytes]:
-    """The PTX of one program, and cubins of it."""
-    text = folder / f"{program.name}.ptx"
+def _form(form: str, whole: str, program: Program, folder: Path, options: list[str]) -> str | bytes:
+    """The PTX of one program, or a cubin of it."""
+    text = folder / f"{program.name}.{form}.ptx"
     text.write_text(part_of(whole, program.name))
-    forms: dict[str, str | bytes] = {"ptx": text.read_text()}
-    for architecture in ARCHITECTURES:
-        cubin = folder / f"{program.name}.sm_{architecture}.cubin"
-        command = ["ptxas", "-w", f"-arch=sm_{architecture}", *options, text, "-o", cubin]
-        subprocess.run(command, check=True)
-        forms[f"sm_{architecture}"] = cubin.read_bytes()
-    return forms
+    if form.startswith("ptx"):
+        return text.read_text()
+    cubin = folder / f"{program.name}.{form}.cubin"
+    command = ["ptxas", "-w", f"-arch={form}", *options, text, "-o", cubin]
+    subprocess.run(command, check=True)
+    return cubin.read_bytes()
 
 
 def part_of(whole: str, name: str) -> str:

@@ -1,22 +1,23 @@
 """Random programs on a modelled GPU, compared with what C++ gives on this host."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 import lockstep
-from cuda_twin.build import FORMS, Built, Data, fresh, given
-from cuda_twin.generator import Program
+from cuda_twin.build import Built, Data, fresh, given
+from cuda_twin.generator import PARAMETERS, Program
 from lockstep.errors import LockstepError
 
 MEMORY = 1 << 28
 DYNAMIC_BYTES = 512
+GPUS = {"75": "RTX2060", "80": "A100", "86": "RTX3070", "90": "H100"}  # by architecture
 LIMIT = 50_000_000  # warp instructions of a launch
 
 
 class Mismatch(NamedTuple):
-    """A program that computes something else as ``form``: "sm_80", "sm_90", "ptx"."""
+    """A program that computes something else as ``form``: as in ``FORMS``."""
 
     name: str
     form: str
@@ -27,13 +28,13 @@ class UndefinedProgram(Exception):
     """The generator made a program whose result depends on the order of threads."""
 
 
-def compare(built: Built, forms: Sequence[str] = FORMS, **device: object) -> Iterator[Mismatch]:
-    """All programs that differ in one of those forms; ``device``: options of the device."""
+def compare(built: Built, **device: object) -> Iterator[Mismatch]:
+    """All programs that differ in one of their forms; ``device``: options of the device."""
     expected = [built.on_host(k) for k in range(len(built.programs))]
     for k, one in enumerate(built.programs):
         if difference(expected[k], built.on_host(k, backwards=True)):
             raise UndefinedProgram(one.name)
-    for form in forms:
+    for form in built.forms[0]:
         for k, one in enumerate(built.programs):
             try:
                 with opened(form, **device) as gpu:  # of its own: a deadlock ends its simulation
@@ -46,7 +47,7 @@ def compare(built: Built, forms: Sequence[str] = FORMS, **device: object) -> Ite
 
 def opened(form: str, **options: object) -> lockstep.Device:
     """A device for machine code of that form, or for PTX."""
-    gpu = "H100" if form == "sm_90" else "A100"
+    gpu = GPUS[form.partition("_")[2]]
     return lockstep.Device(gpu, memory_bytes=MEMORY, limit_instructions=LIMIT, **options)
 
 
@@ -54,7 +55,7 @@ def execute(device: lockstep.Device, code: str | bytes, one: Program) -> Data:
     """What a program computes on a device, as PTX or as a cubin."""
     module = device.load_ptx(code) if isinstance(code, str) else device.load_cubin(code)
     arrays = [device.array(array) for array in (given(one), *fresh(one))]
-    module[f"{one.name}_kernel"][one.grid, one.block, DYNAMIC_BYTES](*arrays)
+    module[f"{one.name}_kernel"][one.grid, one.block, DYNAMIC_BYTES](*arrays, *PARAMETERS)
     device.synchronize()
     return Data(*(array.numpy() for array in arrays[1:]))
 

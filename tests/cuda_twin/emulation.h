@@ -225,6 +225,13 @@ template <class T> static T __shfl_down_sync(unsigned mask, T v, unsigned d, int
 }
 
 template <class T> static T atomicAdd(T *p, T v) { T old = *p; *p = old + v; return old; }
+template <class T> static T atomicSub(T *p, T v) { T old = *p; *p = old - v; return old; }
+static unsigned atomicInc(unsigned *p, unsigned v) { unsigned old = *p; *p = old >= v ? 0 : old + 1; return old; }
+static unsigned atomicDec(unsigned *p, unsigned v) {
+    unsigned old = *p;
+    *p = old == 0 || old > v ? v : old - 1;
+    return old;
+}
 template <class T> static T atomicMin(T *p, T v) { T old = *p; *p = v < old ? v : old; return old; }
 template <class T> static T atomicMax(T *p, T v) { T old = *p; *p = v > old ? v : old; return old; }
 template <class T> static T atomicAnd(T *p, T v) { T old = *p; *p = old & v; return old; }
@@ -270,15 +277,5 @@ static float __uint_as_float(unsigned v) { return of_bits<float>(v); }
 static unsigned __float_as_uint(float v) { return to_bits(v); }
 static double __longlong_as_double(long long v) { return of_bits<double>(v); }
 static long long __double_as_longlong(double v) { return to_bits(v); }
-static int __float2int_rz(float v) {
-    return v != v ? 0 : v >= 0x1p31f ? INT32_MAX : v <= -0x1p31f ? INT32_MIN : (int)v;
-}
-static unsigned __float2uint_rz(float v) {
-    return v != v || v <= 0 ? 0 : v >= 0x1p32f ? UINT32_MAX : (unsigned)v;
-}
-static int __double2int_rz(double v) {
-    return v != v ? INT32_MIN : v >= 0x1p31 ? INT32_MAX : v <= -0x1p31 - 1 ? INT32_MIN : (int)v;
-}
-static unsigned __double2uint_rz(double v) {
-    return v != v ? 1u << 31 : v <= 0 ? 0 : v >= 0x1p32 ? UINT32_MAX : (unsigned)v;
-}
+#include "emulated_floats.h"
+#include "emulated_integers.h"

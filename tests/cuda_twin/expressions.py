@@ -6,8 +6,10 @@ operations are those of IEEE 754, one rounding each.
 
 import random
 
-INTEGERS = ("u32", "u64", "i32", "i64", "u8", "i8", "u16", "i16")
+from cuda_twin.intrinsics import GROUPS
+
 FLOATS = ("f32", "f64")
+INTRINSIC = 0.4  # of all operators
 CONSTANTS = (0, 1, 2, 3, 5, 31, 32, 63, 255, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000)
 REALS = ("0.0", "1.0", "-1.5", "3.0", "0.1", "1e10", "-1e-30", "16777216.0", "0.333")
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
@@ -125,6 +127,9 @@ class Expressions:
         chance, depth = self.chance, min(self.depth, self.depth if depth is None else depth)
         if depth == 0 or chance.random() < 0.15:
             return self._leaf(kind, names)
+        if chance.random() < INTRINSIC:
+            group = chance.choice([group for group in GROUPS if kind in group])
+            return f"({self.filled(chance.choice(group[kind]), names, depth - 1)})"
         forms, count = chance.choice(
             [(UNARY, 1), *[(BINARY, 2)] * 3, (TERNARY, 3), (CONVERSIONS, 0), (None, 2)]
         )
@@ -133,7 +138,7 @@ class Expressions:
             return f"({self.condition(names, depth - 1)} ? {yes} : {no})"
         form = chance.choice(forms[kind])
         if forms is CONVERSIONS:
-            return f"({self._filled(form, names, depth - 1)})"
+            return f"({self.filled(form, names, depth - 1)})"
         return form.format(*(self.value(kind, names, depth - 1) for _ in range(count)))
 
     def condition(self, names: dict[str, list[str]], depth: int = 2) -> str:
@@ -142,9 +147,10 @@ class Expressions:
         if depth > 0 and chance.random() < 0.25:
             both = self.condition(names, depth - 1), self.condition(names, depth - 1)
             return f"({both[0]} {chance.choice(('&&', '||'))} {both[1]})"
-        return self._filled(chance.choice(CONDITIONS), names, max(depth - 1, 0))
+        return self.filled(chance.choice(CONDITIONS), names, max(depth - 1, 0))
 
-    def _filled(self, form: str, names: dict[str, list[str]], depth: int) -> str:
+    def filled(self, form: str, names: dict[str, list[str]], depth: int = 0) -> str:
+        """A form with an expression for each operand."""
         for kind in BINARY:
             while "{" + kind + "}" in form:
                 form = form.replace("{" + kind + "}", self.value(kind, names, depth), 1)

@@ -7,12 +7,35 @@ import random
 from pathlib import Path
 from typing import NamedTuple
 
-from cuda_twin.statements import COUNTS, LOCAL, SMALL, Names, Scale, Statements
+from cuda_twin import flow, groups, storage, uniform
+from cuda_twin.statements import COUNTS, LOCAL, SMALL, Kinds, Names, Scale, Statements
 
 CLASSES = Path(__file__).with_name("classes.h")
+PARAMETERS = (77, 0x8000_0013, 0x1_2345_6789, -2.5)  # what all threads are given
 WORDS = 16  # u64 of results of a thread
 ACCUMULATORS = ("adds", "mins", "maxs", "ands", "ors", "xors", "counts", "raiseds")
-BLOCKS = ((32, 1, 1), (33, 1, 1), (64, 1, 1), (17, 3, 1), (8, 4, 3), (96, 1, 1), (5, 1, 1))
+KINDS = Kinds(
+    alone=(flow.many_cases,),
+    deeper=(flow.jump, flow.jump_back, flow.nested_exit),
+    memory=(
+        *(storage.scalar, storage.vector, storage.doubles, storage.record, storage.atomic),
+        *(storage.copy, storage.atomic),
+    ),
+    uniform=(uniform.branch, uniform.branch, uniform.loop),
+    together=(groups.tile, groups.tile),
+    together_deeper=(uniform.agreed, uniform.agreed, uniform.while_any),
+    block=(uniform.assign, uniform.assign, uniform.assign, groups.wide),
+)
+BLOCKS = (
+    (32, 1, 1),
+    (33, 1, 1),
+    (64, 1, 1),
+    (17, 3, 1),
+    (8, 4, 3),
+    (96, 1, 1),
+    (5, 1, 1),
+    (128, 1, 1),
+)
 GRIDS = ((1, 1, 1), (2, 1, 1), (1, 2, 1), (3, 1, 1), (2, 1, 2))
 
 
@@ -96,7 +119,7 @@ def _digest(names: Names) -> str:
 
 def _plain(chance: random.Random, scale: Scale, name: str) -> str:
     """A function of one thread."""
-    s = Statements(chance, scale)
+    s = Statements(chance, scale, kinds=KINDS)
     qualifier = chance.choice(("CALLED", "CALLED", "INLINE"))
     names = _function(s, f"{qualifier} u32 {name}(u32 x, u32 y)")
     s.write("a0 += y;")
@@ -110,7 +133,7 @@ def _plain(chance: random.Random, scale: Scale, name: str) -> str:
 
 def _paired(chance: random.Random, scale: Scale, name: str) -> str:
     """A function that returns a structure."""
-    s = Statements(chance, scale)
+    s = Statements(chance, scale, kinds=KINDS)
     names = _function(s, f"CALLED Pair {name}(u32 x, u64 y, i16 z)")
     s.write("b0 ^= y; a1 += (u32)(i32)z;")
     s.body(names, None, False, scale.depth - 1, 2)
@@ -121,7 +144,7 @@ def _paired(chance: random.Random, scale: Scale, name: str) -> str:
 
 def _lanes(chance: random.Random, scale: Scale, name: str) -> str:
     """A function of all lanes of a mask."""
-    s = Statements(chance, scale)
+    s = Statements(chance, scale, kinds=KINDS)
     names = _function(s, f"CALLED u32 {name}(u32 x, u32 mask)")
     s.body(names, "mask", False, 1, 2)
     s.write(f"return {_digest(names)};")
@@ -130,7 +153,7 @@ def _lanes(chance: random.Random, scale: Scale, name: str) -> str:
 
 def _recursive(chance: random.Random, scale: Scale, name: str) -> str:
     """A function that calls itself, once or twice, for some of its lanes."""
-    s = Statements(chance, scale)
+    s = Statements(chance, scale, kinds=KINDS)
     names = _function(s, f"CALLED u32 {name}(u32 n, u32 x, u32 mask)")
     s.write("u32 deeper = __ballot_sync(mask, n > 0);")
     s.write("if (n == 0) {")
@@ -157,8 +180,9 @@ def _recursive(chance: random.Random, scale: Scale, name: str) -> str:
 def _kernel(
     chance: random.Random, scale: Scale, name: str, functions: list[tuple[str, str]]
 ) -> str:
-    s = Statements(chance, scale, functions, in_kernel=True)
+    s = Statements(chance, scale, functions, in_kernel=True, kinds=KINDS)
     parameters = "const u32 *in, u64 *out, u32 *accumulators, u64 *sums"
+    parameters += ", u32 p0, u32 p1, u64 q0, f32 r0"
     _open(s, f'extern "C" __global__ void {name}_kernel({parameters})')
     _memory(s)
     names = _names()
@@ -191,6 +215,8 @@ def _memory(s: Statements) -> None:
     s.write(f"for (u32 i = 0; i < {LOCAL}; i++) local[i] = i * me;")
     s.write("Square square; Other other;")
     s.write("square.side = other.a = other.b = me;")
+    for line in (*storage.BEGIN, *uniform.BEGIN):
+        s.write(line)
     s.write("u32 all = everybody();")
     s.write("__syncthreads();")
 
@@ -222,6 +248,7 @@ def _results(s: Statements, names: Names) -> None:
     for number, value in enumerate(values):
         s.write(f"out[thread * {WORDS} + {number}] = {value};")
     s.write(f"for (u32 i = 0; i < {LOCAL}; i++) out[thread * {WORDS} + 15] += (i + 1) * local[i];")
+    s.write(f"out[thread * {WORDS} + 13] += {storage.DIGEST} + {uniform.DIGEST};")
     s.write("__syncthreads();")
     kept = [a for a in ACCUMULATORS if a not in ("counts", "raiseds")]
     total = " + ".join(f"(u64)shared_{array}[me & 3] * {2 * k + 1}" for k, array in enumerate(kept))

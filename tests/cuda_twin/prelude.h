@@ -54,3 +54,51 @@ INLINE void raise(u32 *p, u32 v) {
     u32 old = *(volatile u32 *)p, seen;
     while (old < v && (seen = atomicCAS(p, old, v)) != old) old = seen;
 }
+// CUDA's fminf and fmaxf: a number rather than none, -0 below 0.
+template <class T> INLINE T lesser(T a, T b) {
+    return a != a ? b : b != b ? a : a < b || (a == b && signbit(a)) ? a : b;
+}
+#ifdef __CUDACC__
+INLINE f32 least_f32(f32 a, f32 b) { return fminf(a, b); }
+INLINE f32 most_f32(f32 a, f32 b) { return fmaxf(a, b); }
+INLINE f64 least_f64(f64 a, f64 b) { return fmin(a, b); }
+INLINE f64 most_f64(f64 a, f64 b) { return fmax(a, b); }
+#else
+INLINE f32 least_f32(f32 a, f32 b) { return lesser(a, b); }
+INLINE f32 most_f32(f32 a, f32 b) { return -lesser(-a, -b); }
+INLINE f64 least_f64(f64 a, f64 b) { return lesser(a, b); }
+INLINE f64 most_f64(f64 a, f64 b) { return -lesser(-a, -b); }
+#endif
+INLINE u32 first_of_most(u32 a, u32 b) {
+    bool first;
+    u32 most = (u32)__vibmax_s32((i32)a, (i32)b, &first);
+    return most + first;
+}
+INLINE u32 first_of_least(u32 a, u32 b) {
+    bool first;
+    u32 least = __vibmin_u32(a, b, &first);
+    return least ^ first;
+}
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800  // which has no such instruction
+#define REDUCTION(name, type, value)                                                               \
+    INLINE type name(u32 mask, type b) {                                                           \
+        type a = __shfl_sync(mask, b, __ffs(mask) - 1), mine = b;                                  \
+        for (u32 rest = mask & (mask - 1); rest; rest &= rest - 1) {                               \
+            b = __shfl_sync(mask, mine, __ffs(rest) - 1);                                          \
+            a = value;                                                                             \
+        }                                                                                          \
+        return a;                                                                                  \
+    }
+REDUCTION(__reduce_add_sync, u32, a + b)
+REDUCTION(__reduce_min_sync, u32, smaller(a, b))
+REDUCTION(__reduce_max_sync, u32, larger(a, b))
+REDUCTION(__reduce_min_sync, i32, smaller(a, b))
+REDUCTION(__reduce_max_sync, i32, larger(a, b))
+REDUCTION(__reduce_and_sync, u32, a & b)
+REDUCTION(__reduce_or_sync, u32, a | b)
+REDUCTION(__reduce_xor_sync, u32, a ^ b)
+#endif
+#include "halves.h"
+#include "ptx.h"
+#include "storage.h"
+#include "tiles.h"

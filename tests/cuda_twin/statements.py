@@ -15,6 +15,7 @@ REDUCTIONS = ("add", "min", "max", "and", "or", "xor")
 WIDTHS = (32, 32, 32, 16, 8, 4)
 ATOMICS = ("Add", "Min", "Max", "And", "Or", "Xor")
 LOCAL = 8
+OTHERS = 0.4  # how many statements are of other modules
 
 Names = dict[str, list[str]]
 
@@ -31,6 +32,24 @@ class Scale(NamedTuple):
 SMALL, MEDIUM, LARGE = Scale(2, 2, 1, 0.3), Scale(4, 2, 2, 0.4), Scale(6, 3, 3, 0.8)
 
 
+Kind = Callable[..., None]  # takes statements, and what ``Statements.statement`` does
+
+
+class Kinds(NamedTuple):
+    """Statements of other modules, by where they may stand."""
+
+    alone: tuple[Kind, ...] = ()
+    deeper: tuple[Kind, ...] = ()  # alone, with others in them
+    memory: tuple[Kind, ...] = ()  # alone, in a kernel
+    uniform: tuple[Kind, ...] = ()  # the same, with others in them
+    together: tuple[Kind, ...] = ()
+    together_deeper: tuple[Kind, ...] = ()
+    block: tuple[Kind, ...] = ()
+
+
+NO_OTHERS = Kinds()
+
+
 class Statements:
     """Writes the body of a function: ``lines`` grow, deeper blocks are indented.
 
@@ -44,10 +63,11 @@ class Statements:
         scale: Scale,
         functions: list[tuple[str, str]] = (),
         in_kernel: bool = False,
+        kinds: Kinds = NO_OTHERS,
     ):
         self.chance, self.functions, self.in_kernel = chance, functions, in_kernel
         self.e, self.depth = Expressions(chance, scale.expressions), scale.depth
-        self.lines: list[str] = []
+        self.kinds, self.lines = kinds, list[str]()
         self._indent, self._made = 1, 0
 
     def write(self, text: str) -> None:
@@ -85,7 +105,20 @@ class Statements:
                 chosen += [self.exchange, self.descend]
         if whole:
             chosen += [self.barrier] * 3
-        self.chance.choice(chosen)(names, mask, whole, depth)
+        others = self._others(mask, whole, depth)
+        if others and self.chance.random() < OTHERS:
+            return self.chance.choice(others)(self, names, mask, whole, depth)
+        return self.chance.choice(chosen)(names, mask, whole, depth)
+
+    def _others(self, mask: str | None, whole: bool, depth: int) -> list[Kind]:
+        """The statements of other modules that may stand here."""
+        kinds, deep = self.kinds, depth < self.depth
+        chosen = [*kinds.alone, *(kinds.deeper if deep else ())]
+        if self.in_kernel:
+            chosen += [*kinds.memory, *(kinds.uniform if deep else ())]
+        if mask is not None:
+            chosen += [*kinds.together, *(kinds.together_deeper if deep else ())]
+        return chosen + (list(kinds.block) if whole else [])
 
     def variable(self, names: Names, kind: str) -> str:
         """One that may be written."""
