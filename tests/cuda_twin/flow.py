@@ -54,7 +54,7 @@ def jump_back(s: Statements, names: Names, mask: str | None, whole: bool, depth:
 
 def nested_exit(s: Statements, names: Names, mask: str | None, whole: bool, depth: int) -> None:
     """Two loops, the inner of which some threads leave both of."""
-    out, i, j = s.new("out"), s.new("i"), s.new("j")
+    out, i, j = s.new("out"), s.new("outer"), s.new("inner")
     first, second = s.e.value("u32", names, 1), s.e.value("u32", names, 1)
     s.write("{")
     s.write(f"u32 {i} = ({first}) & 3, {j} = 0;")

@@ -22,13 +22,14 @@ CONDITIONS = (
     *("({u32} & {bit})", "({u32} < {u32})", "((i32){u32} {c} (i32){u32})", "({u64} {c} {u64})"),
     *("({f32} {c} {f32})", "(({u32} & {bit}) && {u32} {c} {u32})", "(({u32} ^ {u32}) & {bit})"),
 )
+_WRITTEN = {"u32": ("g0", "g1", "g2"), "u64": ("h0",), "f32": ("e0",)}
 _KINDS = ("u32", "u32", "u32", "u64", "f32")
 
 
 def assign(s: Statements, names: Names, *_: object) -> None:
     """A variable that all of a block have alike."""
     kind = s.chance.choice(_KINDS)
-    target = s.chance.choice([name for name in UNIFORM[kind] if name[0] in "ghe"])
+    target = s.chance.choice(_WRITTEN[kind])
     s.write(f"{target} = {s.e.value(kind, UNIFORM)};")
     if kind == "u32":
         s.write(
