@@ -226,7 +226,11 @@ template <class T> static T __shfl_down_sync(unsigned mask, T v, unsigned d, int
 
 template <class T> static T atomicAdd(T *p, T v) { T old = *p; *p = old + v; return old; }
 template <class T> static T atomicSub(T *p, T v) { T old = *p; *p = old - v; return old; }
-static unsigned atomicInc(unsigned *p, unsigned v) { unsigned old = *p; *p = old >= v ? 0 : old + 1; return old; }
+static unsigned atomicInc(unsigned *p, unsigned v) {
+    unsigned old = *p;
+    *p = old >= v ? 0 : old + 1;
+    return old;
+}
 static unsigned atomicDec(unsigned *p, unsigned v) {
     unsigned old = *p;
     *p = old == 0 || old > v ? v : old - 1;

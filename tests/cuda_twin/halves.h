@@ -115,8 +115,8 @@ static f64 odd_sum(f64 a, f64 b) {
     if (error == 0 || to_bits(s) & 1) return s;
     return of_bits<f64>(to_bits(s) + ((error > 0) == (s > 0) ? 1 : -1));
 }
-static f64 least(f64 x, f64 y) { return x != x ? y : y != y ? x : x < y || (x == y && signbit(x)) ? x : y; }
-static f64 most(f64 x, f64 y) { return x != x ? y : y != y ? x : x > y || (x == y && signbit(y)) ? x : y; }
+static f64 least(f64 x, f64 y) { return lesser(x, y); }
+static f64 most(f64 x, f64 y) { return -lesser(-x, -y); }
 static f64 clipped(f64 x) { return x != x ? 0.0 : x <= 0 ? 0.0 : x > 1 ? 1.0 : x; }
 static f64 positive(f64 x) { return x != x ? x : x > 0 ? x : 0.0; }
 #define HALVES_3(name, device, host)                                                               \

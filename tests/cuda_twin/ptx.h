@@ -47,7 +47,8 @@
 #define PTX_2(name, text, ...) INLINE u32 name(u32 a, u32 b) { return __VA_ARGS__; }
 #define PTX_3(name, text, ...) INLINE u32 name(u32 a, u32 b, u32 c) { return __VA_ARGS__; }
 #define PTX_4(name, text, ...) INLINE u32 name(u32 a, u32 b, u32 c, u32 d) { return __VA_ARGS__; }
-#define PTX_LONG(name, text, ...) INLINE u64 name(u64 a, u64 b, u32 c, u32 d) { return __VA_ARGS__; }
+#define PTX_LONG(name, text, ...)                                                                  \
+    INLINE u64 name(u64 a, u64 b, u32 c, u32 d) { return __VA_ARGS__; }
 #define PTX_FLOAT(name, text, ...) INLINE f32 name(f32 a, f32 b, f32 c) { return __VA_ARGS__; }
 #define PTX_TEST(name, text, ...) INLINE u32 name(f32 a, f32 b, u32 c) { return __VA_ARGS__; }
 static u32 byte_of(u32 a, u32 b, u32 n) { return (u32)(((u64)b << 32 | a) >> 8 * (n & 7)) & 255; }
@@ -185,7 +186,8 @@ PTX_3(mad_u16,
       " mad.wide.u16 %0, z, t, %3; }",
       (u32)(u16)((u16)a * (u32)(u16)b + (b >> 16)) * (a >> 16) + c)
 PTX_2(shr_s16,
-      "{ .reg .s16 x, t; mov.b32 {x, t}, %1; shr.s16 x, x, %2; min.s16 t, t, x; mov.b32 %0, {x, t}; }",
+      "{ .reg .s16 x, t; mov.b32 {x, t}, %1; shr.s16 x, x, %2; min.s16 t, t, x;"
+      " mov.b32 %0, {x, t}; }",
       [=] {
           i16 x = (i16)((i16)a >> smaller(b, 16u)), t = smaller((i16)(a >> 16), x);
           return (u32)(u16)x | (u32)(u16)t << 16;
@@ -200,15 +202,19 @@ PTX_FLOAT(cvt_sat, "{ .reg .f32 t; cvt.rmi.sat.f32.f32 t, %1; fma.rn.f32 %0, t, 
           fmaf(__saturatef(floorf(a)), b, c))
 PTX_FLOAT(slct_f, "slct.f32.f32 %0, %1, %2, %3;", c >= 0 ? a : b)
 PTX_TEST(setp_unordered,
-         "{ .reg .pred p, q; setp.ne.u32 q, %3, 0; setp.ltu.and.f32 p, %1, %2, q; selp.u32 %0, 3, 5, p; }",
+         "{ .reg .pred p, q; setp.ne.u32 q, %3, 0; setp.ltu.and.f32 p, %1, %2, q;"
+         " selp.u32 %0, 3, 5, p; }",
          !(a >= b) && c ? 3 : 5)
 PTX_TEST(setp_number,
          "{ .reg .pred p, q, r; setp.ge.s32 r, %3, 0; setp.num.xor.f32 p|q, %1, %2, r;"
          " selp.u32 %0, 3, 5, p; @q add.u32 %0, %0, 8; }",
-         ((a == a && b == b) != ((i32)c >= 0) ? 3 : 5) + ((a != a || b != b) != ((i32)c >= 0) ? 8 : 0))
-PTX_TEST(set_float, "{ .reg .f32 t; set.gtu.f32.f32 t, %1, %2; cvt.rzi.u32.f32 %0, t; add.u32 %0, %0, %3; }",
+         ((a == a && b == b) != ((i32)c >= 0) ? 3 : 5) +
+             ((a != a || b != b) != ((i32)c >= 0) ? 8 : 0))
+PTX_TEST(set_float,
+         "{ .reg .f32 t; set.gtu.f32.f32 t, %1, %2; cvt.rzi.u32.f32 %0, t;"
+         " add.u32 %0, %0, %3; }",
          (u32)!(a <= b) + c)
 PTX_TEST(tested,
-         "{ .reg .pred p, q; testp.subnormal.f32 p, %1; testp.finite.f32 q, %2; selp.u32 %0, %3, 1, p;"
-         " @q shl.b32 %0, %0, 1; }",
+         "{ .reg .pred p, q; testp.subnormal.f32 p, %1; testp.finite.f32 q, %2;"
+         " selp.u32 %0, %3, 1, p; @q shl.b32 %0, %0, 1; }",
          (fpclassify(a) == FP_SUBNORMAL ? c : 1) << (isfinite(b) ? 1 : 0))
