@@ -119,8 +119,8 @@ CONDITIONS = (
 class Expressions:
     """Random texts of expressions over the variables of a scope, which others add to."""
 
-    def __init__(self, chance: random.Random, depth: int):
-        self.chance, self.depth = chance, depth
+    def __init__(self, chance: random.Random, depth: int, conditions: tuple[str, ...] = CONDITIONS):
+        self.chance, self.depth, self.conditions = chance, depth, conditions
 
     def value(self, kind: str, names: dict[str, list[str]], depth: int | None = None) -> str:
         """An expression of a type; ``names`` are the variables that there are of each."""
@@ -147,7 +147,7 @@ class Expressions:
         if depth > 0 and chance.random() < 0.25:
             both = self.condition(names, depth - 1), self.condition(names, depth - 1)
             return f"({both[0]} {chance.choice(('&&', '||'))} {both[1]})"
-        return self.filled(chance.choice(CONDITIONS), names, max(depth - 1, 0))
+        return self.filled(chance.choice(self.conditions), names, max(depth - 1, 0))
 
     def filled(self, form: str, names: dict[str, list[str]], depth: int = 0) -> str:
         """A form with an expression for each operand."""

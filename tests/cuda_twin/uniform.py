@@ -4,6 +4,7 @@
 where all of a block are: compilers keep those of a warp in uniform registers.
 """
 
+from cuda_twin.expressions import Expressions
 from cuda_twin.statements import Names, Statements
 
 UNIFORM: Names = {
@@ -26,20 +27,26 @@ _WRITTEN = {"u32": ("g0", "g1", "g2"), "u64": ("h0",), "f32": ("e0",)}
 _KINDS = ("u32", "u32", "u32", "u64", "f32")
 
 
+def _value(s: Statements, kind: str) -> str:
+    return Expressions(s.chance, s.e.depth, CONDITIONS).value(kind, UNIFORM)
+
+
+def _condition(s: Statements) -> str:
+    return Expressions(s.chance, s.e.depth, CONDITIONS).condition(UNIFORM, 0)
+
+
 def assign(s: Statements, names: Names, *_: object) -> None:
     """A variable that all of a block have alike."""
     kind = s.chance.choice(_KINDS)
     target = s.chance.choice(_WRITTEN[kind])
-    s.write(f"{target} = {s.e.value(kind, UNIFORM)};")
+    s.write(f"{target} = {_value(s, kind)};")
     if kind == "u32":
-        s.write(
-            f"{s.variable(names, 'u32')} += {target} ^ table[({s.e.value(kind, UNIFORM)}) & 15];"
-        )
+        s.write(f"{s.variable(names, 'u32')} += {target} ^ table[({_value(s, kind)}) & 15];")
 
 
 def branch(s: Statements, names: Names, mask: str | None, whole: bool, depth: int) -> None:
     """Taken by all of a block, or by none."""
-    condition = s.e.filled(s.chance.choice(CONDITIONS), UNIFORM, 1)
+    condition = _condition(s)
     s.block(f"if ({condition}) {{", lambda: s.body(names, mask, whole, depth + 1, 2))
     if s.chance.random() < 0.5:
         s.block("else {", lambda: s.body(names, mask, whole, depth + 1, 1))
@@ -48,13 +55,13 @@ def branch(s: Statements, names: Names, mask: str | None, whole: bool, depth: in
 def loop(s: Statements, names: Names, mask: str | None, whole: bool, depth: int) -> None:
     """As many turns as a uniform variable says."""
     turn, end = s.new("t"), s.new("n")
-    s.write(f"u32 {end} = ({s.e.value('u32', UNIFORM)}) & 3;")
+    s.write(f"u32 {end} = ({_value(s, 'u32')}) & 3;")
 
     def turns() -> None:
         s.write(f"{s.variable(names, 'u32')} ^= table[({turn} + p1) & 15];")
         s.body(names, mask, whole, depth + 1, 1)
         if s.chance.random() < 0.5:
-            condition = s.e.filled(s.chance.choice(CONDITIONS), UNIFORM, 1)
+            condition = _condition(s)
             s.write(f"if ({condition}) {s.chance.choice(('break', 'continue'))};")
             s.body(names, mask, whole, depth + 1, 1)
 
