@@ -1,4 +1,4 @@
-"""Some random CUDA programs; ``scripts/random_cuda.py`` runs as many as one likes."""
+"""Forty random CUDA programs; ``scripts/random_cuda.py`` runs as many as one likes."""
 
 import shutil
 
@@ -10,8 +10,8 @@ from cuda_twin.comparison import compare, difference
 from cuda_twin.generator import program
 from cuda_twin.statements import LARGE, SMALL
 
-PROGRAMS = 24
-BATCH = 6  # programs that one process translates
+PROGRAMS = 40
+BATCH = 10  # programs that one process translates
 FORMS = (("ptx_75", "sm_75"), ("ptx_80", "sm_80"), ("sm_86",), ("sm_90",))  # of each batch
 SEEDS = range(57, 57 + PROGRAMS)  # which have everything
 
