@@ -112,7 +112,7 @@ def test_the_linker_of_the_driver(run_built):
     "gpu, code", [("A100", "sm_80"), ("A100", "compute_80"), ("H100", "sm_90")]
 )
 def test_tiles_of_several_warps_have_memory_of_their_own(run_built, gpu, code):
-    out, simulator = run_built(("large_tiles.cu",), f"-arch={code}", gpu=gpu, check="init")
+    out, simulator = run_built(("large_tiles.cu",), f"-arch={code}", gpu=gpu, check="init,races")
     assert out == "PASS\n"
     assert not list(simulator.device.findings), "what CUDA's own code reads there is its own affair"
 

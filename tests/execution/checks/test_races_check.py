@@ -127,6 +127,38 @@ def test_blocks_of_a_cluster_are_ordered_by_its_barrier(find, wait, count):
     assert all({f.cta, f.other_cta} == {(0, 0, 0), (1, 0, 0)} for f in found)
 
 
+FLAG = """
+    .reg .pred %first;
+    mov.u32 %c, room; setp.lt.u32 %first, %i, 32;
+    @!%first bra WAIT;
+    setp.eq.u32 %q, %i, 0;
+    @%q st.shared.u32 [%c], 5;
+    @%q {release};
+    bra DONE;
+WAIT:
+    ld.acquire.cta.shared.u32 %a, [%c+8];
+    setp.eq.u32 %q, %a, 0;
+    @%q bra WAIT;
+    ld.shared.u32 %b, [%c];
+DONE:
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "count"),
+    [
+        ("red.release.cta.shared.or.b32 [%c+8], 1", 0),
+        ("st.release.cta.shared.u32 [%c+8], 1", 0),
+        ("atom.acq_rel.cta.shared.or.b32 %a, [%c+8], 1", 0),
+        ("red.relaxed.cta.shared.or.b32 [%c+8], 1", 1),
+        ("st.relaxed.cta.shared.u32 [%c+8], 1", 1),
+    ],
+)
+def test_what_came_before_a_release_is_passed_on(find, release, count):
+    kinds = [found.kind for found in find("races", FLAG.format(release=release))]
+    assert kinds == ["read_after_write"] * count
+
+
 LATER = """
     .reg .b32 %r, %number; .reg .pred %late, %second;
     mov.u32 %r, %cluster_ctarank; mov.u32 %number, %clusterid.x;

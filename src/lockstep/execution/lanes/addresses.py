@@ -15,11 +15,12 @@ from lockstep.execution.state import ALIGNMENT_SHIFT, LOCAL_WINDOW, SITE, SPANS,
 
 
 class Strength(IntEnum):
-    """What an access does not race with."""
+    """What an access does not race with, and whether it orders."""
 
     PLAIN = 0
     STRONG = 1  # its like: volatile and relaxed ones
     POLL = 2  # anything
+    RELEASE = 3  # as strong; and what came before it is passed on, as by a fence
 
 
 @dataclass(frozen=True)

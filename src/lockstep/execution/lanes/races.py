@@ -31,6 +31,7 @@ _KINDS = {
     (Strength.STRONG, Kind.READ): Kind.STRONG_READ,
     (Strength.STRONG, Kind.WRITE): Kind.STRONG_WRITE,
     (Strength.POLL, Kind.READ): Kind.POLL,
+    (Strength.RELEASE, Kind.WRITE): Kind.STRONG_WRITE,
 }
 _WARP_FIELD = (1 << CLOCK_SHIFT) - (1 << WARP_SHIFT)
 

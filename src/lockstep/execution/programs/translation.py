@@ -319,7 +319,7 @@ def _concerns_caches(op: OpClass, space: Space, width: int) -> bool:
 
 def _pass_order(b: LaneBuilder, op: OpClass, strength: Strength) -> None:
     """What an instruction orders beside what it does."""
-    if op in (OpClass.FENCE, OpClass.LOCAL_FENCE):
+    if op in (OpClass.FENCE, OpClass.LOCAL_FENCE) or strength == Strength.RELEASE:
         races.fence(b)
     elif strength or op in (OpClass.ATOMIC, OpClass.REDUCTION):
         races.poll(b)

@@ -55,6 +55,7 @@ from lockstep.isa.ptx.syntax import (
 from lockstep.workload import Origin
 
 _STRONG = {"volatile", "relaxed", "acquire", "release"}
+_RELEASES = {"release", "acq_rel"}
 
 
 class Translation(translation.Translation):
@@ -158,6 +159,9 @@ class Translation(translation.Translation):
 
     def strength(self, number: int, instruction: Instruction) -> Strength:
         """Strong are loads and stores that are volatile, relaxed, or acquire or release."""
+        releases = not _RELEASES.isdisjoint(instruction.modifiers)
+        if releases and instruction.opcode in ("st", "atom", "red"):
+            return Strength.RELEASE
         plain = instruction.opcode in ("ld", "st")
         return Strength(plain and not _STRONG.isdisjoint(instruction.modifiers))
 
