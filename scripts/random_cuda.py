@@ -4,7 +4,7 @@
 exits with 1 if anything does. ``--scale large`` makes longer programs, ``--timing`` simulates them
 too, ``--at-issue`` executes them as they are simulated, ``--profile`` counts what they do; what
 follows ``--nvcc`` goes to the compiler, such as ``--nvcc=-O0`` or ``--nvcc=-G``. ``--keep DIR``
-leaves the source of a batch, and its PTX and cubins, where it can be looked at.
+leaves the source of each batch, and its PTX and cubins, where it can be looked at.
 """
 
 import argparse
@@ -53,7 +53,8 @@ def main() -> int:
         else:
             programs = [program(seed, SCALES[options.scale]) for seed in seeds]
         with tempfile.TemporaryDirectory() as scratch:
-            folder = options.keep or Path(scratch)
+            # A library of another batch at the same path would be the one that is loaded already.
+            folder = (options.keep or Path(scratch)) / str(first)
             folder.mkdir(parents=True, exist_ok=True)
             for mismatch in compare(Built(programs, folder, tuple(options.nvcc), forms), **device):
                 wrong += 1
