@@ -17,6 +17,15 @@ NAMES = [
     ("_Z1kIDF16_EvT_", "_Z1kIDF16_EvT_", "_Z1kIDF16_EvT_"),  # a type that is not known
     ("_ZN2ns4Tile4loadILi4EEEvPKd", "void ns::Tile::load<4>(double const*)", "ns::Tile::load<4>"),
     ("_Z1kILb1ELin2ELm3EEvv", "void k<true, -2, 3ul>()", "k<true, -2, 3ul>"),
+    ("_Z4manyILi5EJifEEvDpT0_", "void many<5, int, float>(int, float)", "many<5, int, float>"),
+    ("_Z4manyILi5EJEEvDpT0_", "void many<5>()", "many<5>"),
+    ("_Z8pointersIJifEEvDpPT_", "void pointers<int, float>(int*, float*)", "pointers<int, float>"),
+    ("_Z2vsIJidEEvDpP1VIT_E", "void vs<int, double>(V<int, double>*...)", "vs<int, double>"),
+    (
+        "_ZN34_GLOBAL__N__41b533b4_5_pk_cu__Z1fv4hid2IiEEvPKT_",
+        "void (anonymous namespace)::hid2<int>(int const*)",
+        "(anonymous namespace)::hid2<int>",
+    ),
     ("_Znonsense", "_Znonsense", "_Znonsense"),
     ("_Z", "_Z", "_Z"),
 ]

@@ -12,6 +12,7 @@ _MOST_CALLS = 200_000  # for one name: about seven a character where it refers t
 _CONSTANT = re.compile(r"\((bool|(?:unsigned )?(?:int|long(?: long)?))\)(n?)(\d+)")
 _NEGATIVE = re.compile(r"\)n(?=\d)")  # of other types, which keep their name: "(short)n4"
 _SUFFIXES = {"unsigned": "u", "long": "l", "int": ""}
+_NAMELESS = re.compile(r"\b_GLOBAL__N_\w*")  # how nvcc spells a namespace without a name
 _MANGLED = re.compile(r"(?<![\w/.])_Z\w+(?![\w/]|\.\w)")  # but no part of a path
 
 
@@ -43,6 +44,7 @@ def _parsed(name: str) -> Any:
 
     def parse() -> Any:
         parsed = itanium_demangler.parse(name)
+        parsed = None if parsed is None else _spread(parsed)
         return None if parsed is None or not str(parsed) else parsed
 
     try:
@@ -80,8 +82,40 @@ def _bounded(function: Callable[[], Any]) -> Any:
         sys.setprofile(before)
 
 
+def _spread(node: Any) -> Any:
+    """A tree with the elements of parameter packs in their places, which the library leaves out."""
+    if node.kind == "func":
+        types = [_spread(one) for type_ in node.arg_tys for one in _elements(type_)]
+        return node._replace(name=_spread(node.name), arg_tys=tuple(types))
+    return node.map(_spread)
+
+
+def _elements(node: Any) -> list[Any]:
+    """What a type stands for: of a pattern with a pack, the pattern with each element of it."""
+    if node.kind != "expand_arg_pack":
+        return [node]
+    packs: list[Any] = []
+
+    def find(part: Any) -> Any:
+        if part.kind == "tpl_arg_pack":
+            packs.append(part)
+            return part
+        return part.map(find)
+
+    def chosen(part: Any, k: int) -> Any:
+        if part.kind == "tpl_arg_pack":
+            return part.value[k]
+        return part.map(lambda inner: chosen(inner, k))
+
+    find(node.value)
+    if not packs:  # it is spread already, within the arguments of a template
+        return [node._replace(kind="name", value=f"{node.value}...")]
+    return [chosen(node.value, k) for k in range(min(len(pack.value) for pack in packs))]
+
+
 def _text(node: Any) -> str:
-    return _NEGATIVE.sub(")-", _CONSTANT.sub(_constant, str(node)))
+    text = _NEGATIVE.sub(")-", _CONSTANT.sub(_constant, str(node)))
+    return _NAMELESS.sub("(anonymous namespace)", text)
 
 
 def _constant(match: re.Match) -> str:
