@@ -33,7 +33,7 @@ ENTRY = 0x10  # bit of a symbol's other field: the function is a kernel
 FIRST_RESERVED = 90
 _TEXT, _SHARED, _CONSTANT = ".text.", ".nv.shared.", ".nv.constant"
 _REGISTER_SHIFT, _BARRIER_SHIFT = 24, 20
-_FUNCTION, _OBJECT = "STT_FUNC", "STT_OBJECT"
+_FUNCTION, _OBJECT, _LOCAL = "STT_FUNC", "STT_OBJECT", "STB_LOCAL"
 
 _Table = tuple[SymbolTableSection, list[RawSymbol]]
 
@@ -138,9 +138,10 @@ def _read(elf: ELFFile, architecture: int, path: Path) -> Cubin:
         raise ValueError(f"section {packed[0]} is compressed")
     sections = {section.name: section for section in ordered}
     tables = [(s, list(s.iter_symbols())) for s in ordered if isinstance(s, SymbolTableSection)]
-    symbols = _symbols(tables, [section.name for section in ordered])
+    names = _names(tables)
+    symbols = _symbols(tables, names, [section.name for section in ordered])
     kernels = _kernel_names(tables)
-    numbers = {i: symbol.name for _, table in tables for i, symbol in enumerate(table)}
+    numbers = {number: name for table in names for number, name in enumerate(table)}
     values = _values(_info(sections, ".nv.info", path), numbers)
     functions = tuple(
         _function(section, sections, kernels, values, path, architecture)
@@ -245,14 +246,36 @@ def _raw_symbols(table: SymbolTableSection) -> list[bytes]:
     return [data[i : i + SYMBOL_BYTES] for i in range(0, len(data), SYMBOL_BYTES)]
 
 
-def _symbols(tables: Sequence[_Table], names: Sequence[str]) -> tuple[CubinSymbol, ...]:
+def _names(tables: Sequence[_Table]) -> list[list[str]]:
+    """The names of the symbols of each table.
+
+    Objects that were linked may each have a local variable of the same name, such as a string:
+    all but the first get their number behind an apostrophe.
+    """
     found = []
     for _, symbols in tables:
-        for symbol in symbols:
+        names: list[str] = []
+        taken: set[str] = set()
+        for number, symbol in enumerate(symbols):
+            name, info = symbol.name, symbol["st_info"]
+            if info["type"] == _OBJECT and info["bind"] == _LOCAL and name in taken:
+                name = f"{name}'{number}"
+            taken.add(name)
+            names.append(name)
+        found.append(names)
+    return found
+
+
+def _symbols(
+    tables: Sequence[_Table], names: Sequence[Sequence[str]], sections: Sequence[str]
+) -> tuple[CubinSymbol, ...]:
+    found = []
+    for (_, symbols), own in zip(tables, names, strict=True):
+        for name, symbol in zip(own, symbols, strict=True):
             place, kind = symbol["st_shndx"], symbol["st_info"]["type"]
-            if kind in (_FUNCTION, _OBJECT) and isinstance(place, int) and place < len(names):
+            if kind in (_FUNCTION, _OBJECT) and isinstance(place, int) and place < len(sections):
                 value, size = symbol["st_value"], symbol["st_size"]
-                found.append(CubinSymbol(symbol.name, kind[4:].lower(), names[place], value, size))
+                found.append(CubinSymbol(name, kind[4:].lower(), sections[place], value, size))
     return tuple(found)
 
 
