@@ -3,6 +3,7 @@
 import ctypes
 import re
 import subprocess
+import sys
 from collections.abc import Sequence
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
@@ -98,15 +99,22 @@ class Built:
         return data
 
 
-def _form(form: str, whole: str, program: Program, folder: Path, options: list[str]) -> str | bytes:
-    """The PTX of one program, or a cubin of it."""
+def _form(
+    form: str, whole: str, program: Program, folder: Path, options: list[str]
+) -> str | bytes | None:
+    """The PTX of one program, or a cubin of it; None if the assembler itself crashes."""
     text = folder / f"{program.name}.{form}.ptx"
     text.write_text(part_of(whole, program.name))
     if form.startswith("ptx"):
         return text.read_text()
     cubin = folder / f"{program.name}.{form}.cubin"
     command = ["ptxas", "-w", f"-arch={form}", *options, text, "-o", cubin]
-    subprocess.run(command, check=True)
+    ended = subprocess.run(command).returncode
+    if ended < 0:
+        print(f"{program.name} as {form}: ptxas ended by signal {-ended}", file=sys.stderr)
+        return None
+    if ended:
+        raise RuntimeError(f"{text} does not assemble")
     return cubin.read_bytes()
 
 
