@@ -212,7 +212,8 @@ class ConstantCache(Spec, frozen=True, kw_only=True):
             0,
             8192,
             "cycles",
-            "from the start of a launch's first CTA on an SM until that has bank 0",
+            "from the start of a launch's first CTA on an SM until that has bank 0; with "
+            "launch.l2 = flush so much more as DRAM takes longer than the L2",
         ),
     ] = 0
     operand_hold: Annotated[

@@ -365,3 +365,10 @@ def test_a_later_cta_finds_the_parameters_and_another_launch_does_not(watch, tin
     starts = sorted(seen.run.cta_events["start"])
     issued = sorted(cycle for cycle, *_ in seen.issues)
     assert issued[0] == FIRST and starts[1] == FIRST + 10 and FIRST + 10 in issued
+
+
+@pytest.mark.parametrize(("l2", "later"), [("kept", 0), ("replay", 0), ("flush", 200)])
+def test_parameters_come_from_dram_if_the_l2_is_empty(watch, tiny, l2, later):
+    gpu = tiny(constant__first_latency=FIRST, l2__latency=300, dram__latency=500, launch__l2=l2)
+    at = watch(program(("NOP", None, None), ("ULDC UR4, c[0x0][0x210]", None, None)), gpu).of(0)
+    assert at[:2] == [0, FIRST + later]

@@ -76,7 +76,7 @@ def sm_spec(gpu: GPU, policy: int, attributes: bool = False) -> Records:
     s.bulk_store_interval = max(1, round(line / m.bulk_store_bytes))
     s.bulk_lines = most_bulk_lines(gpu)
     k = gpu.constant
-    s.constant_line, s.first_constants = k.line_bytes, k.first_latency
+    s.constant_line, s.first_constants = k.line_bytes, _first_constants(gpu)
     s.operand_miss, s.operand_hold = k.operand_miss_latency, k.operand_hold
     s.constant_latency, s.constant_miss = k.latency, max(k.latency, k.miss_latency)
     s.texture_cycles = max(0, _texture_latency(gpu) - gpu.l1.latency)
@@ -97,6 +97,14 @@ def sm_spec(gpu: GPU, policy: int, attributes: bool = False) -> Records:
     s.lds_latency = gpu.shared.latency
     s.waitcnt_zero = gpu.cu.waitcnt == "zero"
     return spec
+
+
+def _first_constants(gpu: GPU) -> int:
+    """Cycles from a launch's first CTA on an SM until that has bank 0, which an empty L2 lacks."""
+    latency = gpu.constant.first_latency
+    if latency and gpu.launch.l2 == "flush":
+        latency += max(0, gpu.dram.latency - gpu.l2.latency)
+    return latency
 
 
 def _texture_latency(gpu: GPU) -> int:
