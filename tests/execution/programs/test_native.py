@@ -100,8 +100,9 @@ declare void @llvm.masked.store.v32i32.p0(<32 x i32>, ptr, <32 x i1>)
 """
 
 
-def test_a_predicate_that_is_the_same_in_every_lane():
-    code = Loaded(assemble(SAME), ["f"])
+@pytest.mark.parametrize("none", ["%none", "%1"])  # passes make values without names
+def test_a_predicate_that_is_the_same_in_every_lane(none):
+    code = Loaded(assemble(SAME.replace("%none", none)), ["f"])
     words = np.arange(64, dtype=np.uint32)
     words = words[-words.ctypes.data % 64 // 4 :]
     expected, out = words[:33].copy(), words.ctypes.data

@@ -9,11 +9,11 @@ from lockstep._jit.holding import SignalHold
 from lockstep._jit.loading import initialize
 
 _SPREAD = re.compile(
-    r"(%[\w.$-]+) = shufflevector (<(\d+) x i1>) (%[\w.$-]+), \2 poison, <\3 x i32> zeroinitializer"
+    r"%([\w.$-]+) = shufflevector (<(\d+) x i1>) (%[\w.$-]+), \2 poison, <\3 x i32> zeroinitializer"
 )
-_SPREAD_AS_MASK = r"""\1.first = extractelement \2 \4, i64 0
-  \1.mask = sext i1 \1.first to i\3
-  \1 = bitcast i\3 \1.mask to \2"""
+_SPREAD_AS_MASK = r"""%first.\1 = extractelement \2 \4, i64 0
+  %mask.\1 = sext i1 %first.\1 to i\3
+  %\1 = bitcast i\3 %mask.\1 to \2"""  # nothing can be added to a name that is a number
 
 
 @functools.cache
