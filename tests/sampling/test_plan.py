@@ -83,11 +83,11 @@ def test_a_plan_for_other_launches_is_refused(plan):
         ({"probability": [1, 1]}, "a probability for each"),
         ({"probability": [0, 1, 1]}, "above 0 and at most 1"),
         ({"probability": [1, 6, 1]}, "above 0 and at most 1"),
-        ({"probability": [1, float("inf"), 1]}, "above 0 and at most 1"),
+        ({"probability": [1, float("inf"), 1]}, "Infinity is no finite number"),
         ({"estimator": "guess"}, "no estimator is named 'guess'"),
         ({"estimator": "ratio"}, "need an auxiliary"),
         ({"auxiliary": [1, 2, 3, 4, 5]}, "no other does"),
-        ({"estimator": "ratio", "auxiliary": [1, 2, 3, 4, float("inf")]}, "are finite"),
+        ({"estimator": "ratio", "auxiliary": [1, 2, 3, 4, float("nan")]}, "NaN is no finite number"),
         ({"estimator": "ratio", "auxiliary": [[], [], [], [], []]}, "are finite"),
         ({"family": [0, 1]}, "has 2 labels of families"),
         ({"chosen": "all"}, "no plan"),
@@ -103,7 +103,7 @@ def test_files_that_are_no_plan(plan, tmp_path, change, message):
         Plan.read(path)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", "[" * 100_000, "\x00"])
+@pytest.mark.parametrize("text", ["", "[]", "{", "[" * 100_000, "\x00", '{"parameters": 1e999}'])
 def test_files_that_are_no_json(tmp_path, text):
     path = tmp_path / "plan.json"
     path.write_text(text)
