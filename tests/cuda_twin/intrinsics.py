@@ -124,8 +124,11 @@ HALVES = {
         *_halves(("min_nan", "max_nan", "less", "ne", "ge_mask", "ltu_mask"), WORD, WORD),
         *_halves(("fma", "fma_sat", "fma_relu"), *[WORD] * 3),
         *_halves(("abs", "neg", "floor", "rint"), WORD),
-        *_calls(("half_to_i32_rn", "half_to_i16_rz"), WORD, cast="(u32)"),
-        *_calls(("half_to_u32_ru", "half_to_u16_rd"), WORD),
+        *_calls(
+            ("half_to_i32_rn", "half_to_i16_rz", "half_to_u32_ru", "half_to_u16_rd"),
+            WORD,
+            cast="(u32)",
+        ),
         *_calls(_modes(("half_of_f32",)), REAL),
         *_calls(("brain_of_f32_rn", "brain_of_f32_rz", "brain_of_f32_ru"), REAL),
         *("half_of_f64({f64})", "half_of_i32_rn((i32){u32})", "half_of_i32_rz((i32){u32})"),
