@@ -1,7 +1,7 @@
 // All-reduce over a ring of GPUs, as collective libraries do it: copies between neighbours, and
 // kernels that add what came.
 //
-//   nvcc -cudart shared -arch=sm_80 -o ring examples/allreduce/ring.cu
+//   nvcc -arch=sm_80 -o ring examples/allreduce/ring.cu
 //   lockstep run --system DGX_A100 ./ring 16
 
 #include <cstdio>

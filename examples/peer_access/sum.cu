@@ -1,6 +1,6 @@
 // A kernel of GPU 0 that reads an array where it lies: in its own memory, or in that of another GPU.
 //
-//   nvcc -cudart shared -arch=sm_80 -o sum examples/peer_access/sum.cu
+//   nvcc -arch=sm_80 -o sum examples/peer_access/sum.cu
 //   lockstep run --system DGX_A100 --gpus 2 ./sum 1 4
 
 #include <cstdio>

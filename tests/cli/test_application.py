@@ -49,9 +49,9 @@ def test_a_file_that_is_no_program_says_what_to_do(call, tmp_path):
     (tmp_path / "lib.a").write_bytes(b"!<arch>\n")
     (tmp_path / "app").write_bytes((tmp_path / "static_app").read_bytes())
     wanted = {
-        "slow.cu": "source text: compile it, as `nvcc -cudart shared -o slow slow.cu`, and",
+        "slow.cu": "source text: compile it, as `nvcc -o slow slow.cu`, and",
         "./slow.cu": "source text",
-        "c.o": "an object file: link it, as `nvcc -cudart shared -o c c.o`",
+        "c.o": "an object file: link it, as `nvcc -o c c.o`",
         "./static_app": "link it with `nvcc -cudart shared`",
         "static_app": "`lockstep run ./static_app` starts it",
         "./app": "chmod +x app",
@@ -244,6 +244,7 @@ def test_a_record_that_cannot_be_written_is_said_at_the_end(call, tmp_path):
     assert (tmp_path / "rec" / "calls.lcr").read_bytes() == before
 
 
+@pytest.mark.long
 def test_a_program_goes_on_from_its_checkpoints(
     call, tmp_path, monkeypatch, load_script, repository
 ):

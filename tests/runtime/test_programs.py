@@ -388,9 +388,3 @@ def test_a_graph_is_captured_and_launched(make_simulator, tmp_path, capfd):
     assert run_program(simulator, [str(path)]).code == 0
     assert capfd.readouterr().out == "6 30 0\n"
     assert simulator.launches == 15
-
-
-def test_a_statically_linked_program_is_refused(built, make_simulator):
-    path = built("vecadd", "-cudart", "static")
-    with pytest.raises(LockstepError, match="nvcc -cudart shared"):
-        run_program(make_simulator(), [str(path)])

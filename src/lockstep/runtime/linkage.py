@@ -6,25 +6,35 @@ from pathlib import Path
 from elftools.common.exceptions import ELFError
 from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from lockstep.errors import InputError
+from lockstep.frontend.cuda.build import replaces_static
 
 _FAT_BINARIES = ".nv_fatbin"
 _FAT, _ELF, _ARCHIVE = b"\x50\xed\x55\xba", b"\x7fELF", b"!<arch>\n"
-RELINK = (
-    "the CUDA runtime is linked into the program, so its calls cannot be intercepted; link it "
-    "with `nvcc -cudart shared` (CMake: set CMAKE_CUDA_RUNTIME_LIBRARY to Shared)"
+_REGISTER = "__cudaRegisterFatBinary"  # of the CUDA runtime; programs call it before main
+_SINCE_11 = "cudaCtxResetPersistingL2Cache"
+_RELINK = "link it with `nvcc -cudart shared` (CMake: set CMAKE_CUDA_RUNTIME_LIBRARY to Shared)"
+STRIPPED = (
+    "the CUDA runtime is linked into the program and its symbols are stripped, so its calls cannot "
+    f"be intercepted; keep the symbols, or {_RELINK}"
 )
+OLD = f"the CUDA runtime in the program is older than CUDA 11; build it anew, or {_RELINK}"
+ALL_STATIC = (
+    "all libraries are linked into the program: no call can be intercepted; link without -static"
+)
+ELSEWHERE = f"the CUDA runtime is linked into the program, which works on x86-64 only; {_RELINK}"
 _SOURCES = (".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c")
-_BUILD = "compile it, as `nvcc -cudart shared -o {stem} {name}`, and `lockstep run ./{stem}`"
-_LINK = "link it, as `nvcc -cudart shared -o {stem} {name}`, and `lockstep run ./{stem}`"
+_BUILD = "compile it, as `nvcc -o {stem} {name}`, and `lockstep run ./{stem}`"
+_LINK = "link it, as `nvcc -o {stem} {name}`, and `lockstep run ./{stem}`"
 _LOAD = "it is no program: `lockstep disasm` lists it, lockstep.Device().load_cubin launches it"
 _PERMIT = "it may not be executed: `chmod +x {name}`, and `lockstep run ./{name}`"
 _HERE = "`lockstep run ./{name}` starts it"
 
 
 def check_program(path: Path) -> None:
-    """Refuse a program that holds GPU code and the static CUDA runtime, and what is no program.
+    """Refuse what is no program, and one that holds GPU code whose calls cannot be intercepted.
 
     Scripts and other programs that are no ELF files pass. Raises :class:`InputError`.
     """
@@ -37,11 +47,27 @@ def check_program(path: Path) -> None:
             elf = ELFFile(file)
             if elf["e_type"] == "ET_REL":
                 check_no_program(path)
-            has_code = elf.get_section_by_name(_FAT_BINARIES) is not None
-            if has_code and not any(name.startswith("libcud") for name in needed(elf)):
-                raise InputError(path, "", RELINK)
+            if elf.get_section_by_name(_FAT_BINARIES) is not None and not _asks(elf):
+                _check_static(path, elf)
         except ELFError as error:
-            raise InputError(path, "", f"a damaged program: {error}") from error
+            raise _damaged(path, error) from error
+
+
+def _damaged(path: Path, error: ELFError) -> InputError:
+    return InputError(path, "", f"a damaged program: {error}")
+
+
+def _check_static(path: Path, elf: ELFFile) -> None:
+    """Refuse a program in which the functions of a CUDA runtime cannot be replaced."""
+    if not replaces_static():
+        raise InputError(path, "", ELSEWHERE)
+    if not any(segment["p_type"] == "PT_INTERP" for segment in elf.iter_segments()):
+        raise InputError(path, "", ALL_STATIC)
+    symbols = elf.get_section_by_name(".symtab")
+    if not isinstance(symbols, SymbolTableSection) or not symbols.get_symbol_by_name(_REGISTER):
+        raise InputError(path, "", STRIPPED)
+    if not symbols.get_symbol_by_name(_SINCE_11):
+        raise InputError(path, "", OLD)
 
 
 def check_no_program(path: Path) -> None:
@@ -94,6 +120,10 @@ def hidden_libraries(path: Path) -> list[str]:
         if "DT_RPATH" not in kinds or "DT_RUNPATH" in kinds:
             return []
         return [name for name in needed(elf) if name.startswith(("libcudart.so.", "libcuda.so."))]
+
+
+def _asks(elf: ELFFile) -> bool:
+    return any(name.startswith("libcud") for name in needed(elf))
 
 
 def needed(elf: ELFFile) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lockstep.errors import LockstepError
-from lockstep.frontend.cuda.build import libraries
+from lockstep.frontend.cuda.build import STATIC, libraries, replaces_static
 from lockstep.frontend.cuda.record import RecordWriter
 from lockstep.runtime.linkage import check_program, hidden_libraries
 from lockstep.runtime.server import ProgramKilled, Server
@@ -87,13 +87,20 @@ def environment(folder: Path, name: str, path: Path) -> dict[str, str]:
     """The environment in which libcudart and libcuda are the replacements."""
     places = [str(folder), os.environ.get("LD_LIBRARY_PATH", "")]
     hidden = [str(folder / library) for library in hidden_libraries(path)]
-    hidden += [os.environ["LD_PRELOAD"]] if "LD_PRELOAD" in os.environ else []
+    audit = [str(folder / STATIC)] if replaces_static() else []
     return {
         **os.environ,
-        **({"LD_PRELOAD": ":".join(hidden)} if hidden else {}),
+        **_before("LD_PRELOAD", hidden),
+        **_before("LD_AUDIT", audit),
         "LD_LIBRARY_PATH": ":".join(place for place in places if place),
         "LOCKSTEP_SOCKET": name,
     }
+
+
+def _before(variable: str, libraries: list[str]) -> dict[str, str]:
+    """An environment variable with libraries before those that it has."""
+    had = [os.environ[variable]] if variable in os.environ else []
+    return {variable: ":".join([*libraries, *had])} if libraries else {}
 
 
 def _start(

@@ -7,7 +7,11 @@ import platform
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from lockstep import store
 from lockstep.errors import LockstepError
@@ -68,7 +72,9 @@ DRIVER_SOURCES = (
     "driver_tensor_maps.c",
     *GRAPH_SOURCES,
 )
+STATIC_SOURCES = ("static_runtime.c",)
 DRIVER = "libcuda.so.1"
+STATIC = "liblockstep_static.so"  # for a runtime that is linked into programs and libraries
 RUNTIMES = {11: "libcudart.so.11.0", 12: "libcudart.so.12", 13: "libcudart.so.13"}
 COMPILE_SECONDS = 120
 
@@ -99,6 +105,11 @@ def is_built() -> bool:
     return store.has_folder("runtime", _fingerprint())
 
 
+def replaces_static() -> bool:
+    """Whether a runtime inside programs can be replaced on this processor."""
+    return platform.machine() == "x86_64"
+
+
 def compiler() -> str:
     """The C compiler; raises :class:`LockstepError` where there is none."""
     for name in (os.environ.get("CC"), *COMPILERS):
@@ -120,6 +131,31 @@ def _build(folder: Path) -> None:
     sources = [*_paths(DRIVER_SOURCES), unsupported, "-ldl", *_per_thread("driver_per_thread.txt")]
     _run(tool, folder, DRIVER, [*sources, f"-Wl,-soname,{DRIVER}", *linked])
     (folder / "libcuda.so").symlink_to(DRIVER)
+    if replaces_static():
+        (folder / "static_names.h").write_text(_static_names(folder))
+        _run(tool, folder, STATIC, [*_paths(STATIC_SOURCES), "-ldl"])
+
+
+def _static_names(folder: Path) -> str:
+    """What each runtime exports, in the order of ``strcmp``: functions that programs may hold."""
+    rows = []
+    for library in RUNTIMES.values():
+        with (folder / library).open("rb") as file:
+            table = ELFFile(file).get_section_by_name(".dynsym")
+            symbols = table.iter_symbols() if isinstance(table, SymbolTableSection) else ()
+            defined = {symbol.name for symbol in symbols if symbol["st_shndx"] != "SHN_UNDEF"}
+        rows.append(sorted(name for name in defined if name.startswith(("cuda", "__cuda"))))
+    most = max(len(row) for row in rows)
+    lines = [f"enum {{ VERSIONS = {len(rows)}, MOST_NAMES = {most} }};"]
+    lines += ["static const char *const libraries[] = {", *_quoted(RUNTIMES.values()), "};"]
+    lines += [f"static const size_t name_counts[] = {{{', '.join(str(len(r)) for r in rows)}}};"]
+    lines += ["static const char *const names[][MOST_NAMES] = {"]
+    lines += [line for row in rows for line in ("{", *_quoted(row), "},")]
+    return "\n".join([*lines, "};", ""])
+
+
+def _quoted(names: Iterable[str]) -> list[str]:
+    return [f'"{name}",' for name in names]
 
 
 def _prefixed() -> str:

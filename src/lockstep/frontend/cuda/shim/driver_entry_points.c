@@ -58,8 +58,8 @@ API int cuGetProcAddress(const char *name, void **function, int version, uint64_
     return cuGetProcAddress_v2(name, function, version, flags, NULL);
 }
 
-// The statically linked runtime asks for tables that nothing documents. So does NVRTC, which can do
-// without.
+// A runtime that could not be replaced (static_runtime.c) asks for tables that nothing documents. So
+// does NVRTC, which can do without.
 API int cuGetExportTable(const void **table, const void *id) {
     (void)id;
     *table = NULL;
@@ -70,8 +70,8 @@ API int cuGetExportTable(const void **table, const void *id) {
         return NOT_SUPPORTED;
     }
     fprintf(stderr,
-            "lockstep: %s: a statically linked CUDA runtime cannot be intercepted: link with "
-            "`nvcc -cudart shared`\n",
+            "lockstep: %s: a CUDA runtime is linked into it and its symbols are stripped: keep the "
+            "symbols, or link it with `nvcc -cudart shared`\n",
             file);
     return gpu_unsupported("cuGetExportTable");
 }
