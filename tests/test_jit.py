@@ -181,6 +181,7 @@ def test_machine_code_that_cannot_be_kept_still_runs(tmp_path):
     assert not any(file.stat().st_size for file in tmp_path.rglob("*") if file.is_file())
 
 
+@pytest.mark.long
 def test_what_llvm_does_not_optimise_runs_and_is_not_kept(tmp_path):
     program = (
         "from lockstep._jit import is_compiled\n"

@@ -62,6 +62,7 @@ TWINS = {
 """A limit, a kernel that it holds up, the same rewritten, and the cycles in docs/advice.md."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", TWINS)
 def test_a_prediction_is_near_the_kernel_that_was_rewritten(pairs, small, repository, name):
     limit, make, rewritten, cycles = TWINS[name]

@@ -20,6 +20,7 @@ def measured(benchmark, tmp_path_factory):
     )
 
 
+@pytest.mark.long
 def test_every_method_gives_an_estimate_of_every_long_launch(benchmark, measured):
     cases, seconds = measured
     (case,) = cases

@@ -225,6 +225,7 @@ def test_sizes_are_short():
     ]  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_launch_of_many_ctas_needs_the_memory_of_few(gpu):
     sizes = []
     for ctas in (1000, 3000):

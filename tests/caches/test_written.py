@@ -107,6 +107,7 @@ def same(run):
     return expected
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_have_the_same_steps(name):
     expected = same(lambda device: kernels.load(name).run(device, PROGRAMS[name]))

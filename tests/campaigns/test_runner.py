@@ -81,6 +81,7 @@ def test_what_a_journal_has_is_not_evaluated_again(troubled, tmp_path):
     assert mended["square"].tolist() == [n * n for n in range(10)]
 
 
+@pytest.mark.long
 def test_the_table_is_the_same_for_any_number_of_workers(tmp_path):
     tables = [
         campaign(squares(tmp_path / str(n), 7, TROUBLE.items()), square, workers=n) for n in (1, 3)

@@ -205,6 +205,7 @@ def test_an_executable_and_its_calls_have_one_table(call, compiler, tmp_path, ca
     assert (done.exit_code, done.stderr) == (7, "")
 
 
+@pytest.mark.long
 def test_a_signal_leaves_what_was_launched_before_it(compiler, tmp_path):
     text = driver("launch(3); cu.cuCtxSynchronize(); print('go', flush=True); time.sleep(60)")
     command = [sys.executable, "-m", "lockstep", "caches", "--gpu", "A100", "-o", "t.csv"]

@@ -111,6 +111,7 @@ def test_recorded_calls_give_the_table_of_the_program(call, compiler, tmp_path):
     assert (tmp_path / "a.csv").read_text() == (tmp_path / "b.csv").read_text()
 
 
+@pytest.mark.long
 def test_a_signal_leaves_the_launches_before_it(compiler, tmp_path):
     text = driver("launch(3); cu.cuCtxSynchronize(); print('go', flush=True); time.sleep(60)")
     command = [sys.executable, "-m", "lockstep", "profile", "--gpu", "A100", "-o", "t.csv"]

@@ -265,6 +265,7 @@ def without_host(document):
     return document, run["result_hash"]
 
 
+@pytest.mark.long
 def test_a_program_goes_on_from_its_last_checkpoint(call, tmp_path):
     command = ["run", "bfs", "--size", load("bfs").small, *SMALL, "-q", "--interval", "1000"]
     kept = ["--checkpoint", "every=0s", "--checkpoint-dir", "kept"]

@@ -121,6 +121,7 @@ def test_a_plan_is_drawn_over_a_column(call, tables, monkeypatch):
     assert call("sample", "full.parquet", "--over", "grid_x").exit_code == 2
 
 
+@pytest.mark.long
 def test_a_comparison(call, tables, tmp_path):
     done = call("sample", "full.parquet", "--compare", "bounded,random,pks", "--seeds", "4",
                 "--csv", "c.csv", "--plot", "c.svg")  # fmt: skip
@@ -180,6 +181,7 @@ def test_what_is_refused(call, tables, tmp_path, arguments, message):
     assert "Traceback" not in done.output
 
 
+@pytest.mark.long
 def test_a_program_is_profiled_planned_and_run(call, tmp_path):
     assert call("profile", "bitonic_sort", "--level", "1", "-o", "t.parquet").exit_code == 0
     done = call("sample", "t.parquet", "--method", "random", "--option", "every=3", "-o", "p.json")

@@ -180,6 +180,7 @@ def test_it_is_written_every_so_often(tmp_path, monkeypatch):
     assert saved == [10.0, 20.0, 30.0]
 
 
+@pytest.mark.long
 def test_any_number_of_ranks_goes_on_from_any(small, mixed, raw, tmp_path):
     def make():
         several = program(mixed("a", grid=60, stream=1), mixed("b", stream=2), mixed("c", grid=40))

@@ -86,6 +86,7 @@ def test_the_result_is_that_of_one_process(four, two, processes):
     assert two[2]["same_result"] == [[alone, alone]] * 2
 
 
+@pytest.mark.long
 @needs_mpi
 def test_a_run_goes_on_from_a_checkpoint(four, processes):
     alone = processes.simulated()
@@ -131,6 +132,7 @@ def test_a_device_gives_what_it_gives_alone(four, processes):
         assert four["device"] == [gpu.result.hash] * 4
 
 
+@pytest.mark.long
 @needs_mpi
 def test_one_that_dies_ends_all_with_a_word_on_how_to_go_on(two, processes):
     folder, done, report = two

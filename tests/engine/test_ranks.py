@@ -70,6 +70,7 @@ def test_barriers_of_clusters_open_across_ranks(small, raw):
     assert same(k.workload(), gpu, raw)["stopped"] == ""
 
 
+@pytest.mark.long
 def test_samples_and_limits_are_the_same(gpu, mixed, raw):
     samples = [
         run(mixed(grid=60).workload(), gpu, ranks=r, threads=t, interval=200).samples.tobytes()

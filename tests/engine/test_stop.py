@@ -142,6 +142,7 @@ class Reader(Watcher):
         self.read_ctas += [(kernel.id, cta.index) for cta in ctas]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [{}, {"threads": 2}, {"ranks": 2}])
 def test_a_rule_is_told_of_all_ctas_and_sees_what_instructions_did(small, mixed, raw, options):
     gpu = small(sm__count=4)

@@ -138,6 +138,7 @@ def test_dropping_everything_begins_at_the_front(streams):
     assert (entry.warps, entry.runs, entry.addresses, entry.pool) == (0, 0, 0, 0)
 
 
+@pytest.mark.long
 def test_long_runs_of_random_addresses_stay_right(small):
     """300 CTAs, each with more addresses than the arenas hold at first."""
     k = KernelBuilder("pools", grid=300, block=128)

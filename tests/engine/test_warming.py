@@ -130,6 +130,7 @@ def test_clusters_are_warmed_and_their_places_are_free(small):
     assert not warmed["dispatcher.clusters"]["ctas"].any()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("flush", [True, False])
 def test_ranks_and_threads_change_nothing(small, mixed, raw, flush):
     gpu = small(sm__count=5, dram__channels=3, launch__flush_l1=flush, l1__replacement="random")

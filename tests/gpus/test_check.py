@@ -146,6 +146,7 @@ CHANGES = st.lists(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(CHANGES, st.sampled_from(library.names()))
 def test_random_legal_values_pass_or_are_refused_in_one_line(changes, name):

@@ -87,6 +87,7 @@ def test_a_program_gets_what_cuda_gives(run_built, name):
     assert {count.code for count in simulator.kernels.values()} <= {"machine code of sm_80"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("code", "gpu", "options"),
     [

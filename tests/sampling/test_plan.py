@@ -87,7 +87,7 @@ def test_a_plan_for_other_launches_is_refused(plan):
         ({"estimator": "guess"}, "no estimator is named 'guess'"),
         ({"estimator": "ratio"}, "need an auxiliary"),
         ({"auxiliary": [1, 2, 3, 4, 5]}, "no other does"),
-        ({"estimator": "ratio", "auxiliary": [1, 2, 3, 4, float("nan")]}, "NaN is no finite number"),
+        ({"estimator": "ratio", "auxiliary": [1, float("nan"), 3, 4, 5]}, "NaN is no finite"),
         ({"estimator": "ratio", "auxiliary": [[], [], [], [], []]}, "are finite"),
         ({"family": [0, 1]}, "has 2 labels of families"),
         ({"chosen": "all"}, "no plan"),

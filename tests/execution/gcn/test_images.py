@@ -197,6 +197,7 @@ OPERATIONS = (
 )  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bits", [32, 64])
 def test_atomic_operations_change_elements(device, rng, bits):
     """Eight cells a row, a row an operation; the last lane's cells are outside."""

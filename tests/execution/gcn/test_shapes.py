@@ -78,6 +78,7 @@ SAVES = {
 }
 
 
+@pytest.mark.long
 def test_scalars_masks_and_branches(rows, words):
     found = rows("scalars", "scalars")
     expected, source, before = [], 0x3C, 0xF0

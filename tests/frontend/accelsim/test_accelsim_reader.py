@@ -170,6 +170,7 @@ def test_the_digest_follows_the_content(tmp_path, text):
     assert len(digests) == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["kernel-1.traceg", "kernel-1.trace"])
 def test_memory_does_not_follow_the_length(tmp_path, build, name):
     blocks = 4000

@@ -291,6 +291,7 @@ def test_an_empty_file_is_the_library_gpu_of_accelsims_defaults(write):
     assert (gpu.name, gpu.sm.count, warnings) == ("empty", 80, ())
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(st.integers(0, len(VOLTA) - 1), st.text(max_size=4), st.integers(0, 30))
 def test_a_damaged_configuration_loads_or_is_one_line(

@@ -59,6 +59,7 @@ def test_writing_twice_gives_the_same_bytes(small, tmp_path):
     assert (tmp_path / "a.lst").read_bytes() == (tmp_path / "b.lst").read_bytes()
 
 
+@pytest.mark.long
 def test_real_traces_survive_and_are_smaller_than_xz(real_traces, tmp_path):
     for folder in real_traces:
         path = tmp_path / f"{folder.name}.lst"

@@ -153,6 +153,7 @@ def test_every_committed_kernel_parses(kernels):
         ), name
 
 
+@pytest.mark.long
 def test_calls_grow_with_the_lines(kernels):
     text = kernels["stencil3d"]
     start, end = text.index("{", text.index(".entry")) + 1, text.rindex("}")

@@ -142,6 +142,7 @@ def test_entries_for_those_who_join_run_out_and_come_back(make):
     assert not side.memory.l2.slices["joined"].any()
 
 
+@pytest.mark.long
 def test_everybody_gets_what_it_asked_for(make):
     """Random reads, writes and atomics of few lines by four SMs, two sides."""
     random = np.random.default_rng(5)

@@ -165,6 +165,7 @@ def test_nru_replaces_a_line_that_was_not_touched_in_its_epoch(lines, seed):
         recent.add(line)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("share", "gone"), [(0.25, 0.031), (0.5, 0.125), (0.75, 0.281)])
 def test_nru_displaces_half_the_square_of_what_a_part_of_the_cache_brings(share, gone):
     """Lines of sets whose epochs began at any time: see the module."""

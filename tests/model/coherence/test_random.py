@@ -14,6 +14,7 @@ from lockstep.model.coherence.table import parse
 pytestmark = pytest.mark.xdist_group("coherence")  # half a minute to compile, once
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", names())
 def test_no_load_returns_what_it_may_not(name):
     protocol = load(name)
@@ -46,6 +47,7 @@ BROKEN = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "old", "new"), BROKEN)
 def test_a_broken_protocol_is_found(name, old, new):
     text = (FOLDER / f"{name}.toml").read_text(encoding="utf-8")

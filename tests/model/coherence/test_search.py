@@ -83,6 +83,7 @@ def test_the_search_by_numbers_finds_what_the_one_by_names_does(name, size, in_f
     assert slow.states / 2 < half.states < slow.states / 2 * 1.2
 
 
+@pytest.mark.long
 def test_three_l1s_have_six_names():
     whole = search_runner.search(load("vi"), 3, 1, 1, symmetric=False)
     part = search_runner.search(load("vi"), 3, 1, 1)

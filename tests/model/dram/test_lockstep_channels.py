@@ -56,6 +56,7 @@ def test_delays_are_those_that_dramsim2_derives(channel):
     assert reads[1] - reads[0] == second - first
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pair", [((1, 2), (2, 1)), ((2, 2), (4, 1))])
 def test_channels_in_lockstep_move_as_many_bytes_as_controllers(channel, pair):
     """Blocks of 256 bytes, by which addresses go from controller to controller."""

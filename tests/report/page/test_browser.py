@@ -151,6 +151,7 @@ def test_a_damaged_page_says_so(browser, report, tmp_path):
 IDLE = "window.requestIdleCallback = () => 0;"  # a browser that never is
 
 
+@pytest.mark.long
 def test_only_what_is_in_view_is_drawn_at_first(browser, thousand):
     with shown(browser, thousand, "ready", IDLE) as page:
         waiting = page.eval_on_selector_all("section.waiting", "all => all.map(s => s.id)")
@@ -170,6 +171,7 @@ def test_the_rest_is_drawn_when_the_browser_is_idle(browser, thousand):
         assert page.locator("canvas").count() >= 12
 
 
+@pytest.mark.long
 def test_rows_of_a_long_table_come_as_it_is_scrolled(browser, thousand):
     with shown(browser, thousand) as page:
         rows = page.locator("#kernels tbody tr")
@@ -203,6 +205,7 @@ def test_links_of_modules_follow_the_chosen_kernel(browser, tmp_path):
         assert drawn(charts[1]) == page.evaluate("new Set(D.links.series.flat()).size")
 
 
+@pytest.mark.long
 def test_a_system_shows_its_links_and_each_of_its_gpus(browser, tmp_path):
     write_report(of_system(), tmp_path / "r.html")
     with shown(browser, tmp_path / "r.html") as page:

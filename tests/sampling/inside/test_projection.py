@@ -27,6 +27,7 @@ def test_instructions_of_a_trace_are_those_that_run(parts):
     assert instructions == whole.warp_instructions
 
 
+@pytest.mark.long
 def test_a_whole_launch_is_what_was_measured(parts):
     gpu, whole, *_ = parts
     p = project(whole)
