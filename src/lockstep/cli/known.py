@@ -1,6 +1,7 @@
 """Arguments that are names of something that there is, which shells complete."""
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import click
 from click.shell_completion import CompletionItem
@@ -23,6 +24,16 @@ class KnownName(click.ParamType):
         low = incomplete.lower()
         names = [name for name in self._known() if name.lower().startswith(low)]
         return [CompletionItem(incomplete, type="file"), *map(CompletionItem, names)]
+
+
+class ProgramName(KnownName):
+    """The name of a built-in program, or a path, which must exist."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name as it is."""
+        if "/" in value and not Path(value).exists():
+            self.fail(f"{value}: no such file", param, ctx)
+        return value
 
 
 def _gpus() -> Iterable[str]:
@@ -50,6 +61,6 @@ def _metrics() -> Iterable[str]:
 
 
 GPU_NAME = KnownName("gpu", _gpus)
-PROGRAM_NAME = KnownName("program", _programs)
+PROGRAM_NAME = ProgramName("program", _programs)
 STUDY_NAME = KnownName("study", _studies)
 METRIC_NAME = KnownName("metric", _metrics)
