@@ -89,6 +89,7 @@ def test_the_digest_is_that_of_the_launches():
     ("columns", "message"),
     [
         ({"grid_x": [1, -1, 1]}, "launch 1: grid_x is -1; expected a count"),
+        ({"grid_x": [1, "*t " * 400, 1]}, r"grid_x is '(\*t ){19}\*t; expected a count"),
         ({"grid_x": [1, 1.5, 1]}, "launch 1: grid_x"),
         ({"stream": ["a", 1, 1]}, "launch 0: stream is 'a'"),
         ({"time": [1, 1, 0]}, "launch 2: time is 0"),

@@ -189,7 +189,7 @@ class LaunchTable:
             wrong = ~((values >= 0) & (values < MOST) & (values == np.floor(values)))
             if wrong.any():
                 k = int(wrong.argmax())
-                found = repr(column.tolist()[k])
+                found = repr(column.tolist()[k])[:60]
                 raise LockstepError(f"launch {k}: {name} is {found}; expected a count")
             self.frame[name] = values.astype(np.int64)
         for name in (*PROFILE, *MEMORY, TIME):
@@ -200,7 +200,7 @@ class LaunchTable:
             wrong |= np.isinf(values)
             if wrong.any():
                 k = int(wrong.argmax())
-                found = repr(self.frame[name].tolist()[k])
+                found = repr(self.frame[name].tolist()[k])[:60]
                 expected = "a positive number" if name == TIME else "a count"
                 raise LockstepError(f"launch {k}: {name} is {found}; expected {expected}")
             self.frame[name] = values
