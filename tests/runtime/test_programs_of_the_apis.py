@@ -24,6 +24,8 @@ PROGRAMS = {
     "limits": ("limits.cu",),
     "textures": ("textures.cu",),
     "mipmaps": ("mipmaps.cu",),
+    "driver-arrays": ("driver_arrays.cu", "-lcuda"),
+    "virtual-memory": ("virtual_memory.cu", "-lcuda"),
     "queries": ("queries.cu", "-lcuda"),
     "launches": LAUNCHES,
     "linked": ("linked.cu", "linked_variables.cu", "-rdc=true"),

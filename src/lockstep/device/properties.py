@@ -48,6 +48,7 @@ _PRESENT = {
     90: 1,  # compute preemption
     95: 1,  # cooperative launches
     101: 1,  # managed memory can be read by the host
+    102: 1,  # virtual memory
     115: 1,  # memory pools
 }
 

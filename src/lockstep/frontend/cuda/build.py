@@ -21,13 +21,15 @@ SOURCES = Path(__file__).parent / "shim"
 COMPILERS = ("cc", "gcc", "clang")
 OPTIONS = ("-O2", "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra")
 CORE = "liblockstep_gpu.so"
-CORE_HEADERS = ("gpu.h", "graph.h")
+CORE_HEADERS = ("gpu.h", "array.h", "graph.h")
 PREFIX = "lockstep_"  # of all that the core exports: a program may have functions of such names
 CORE_SOURCES = (
     "link.c",
     "modules.c",
     "kernels.c",
     "copies.c",
+    "array.c",
+    "texture.c",
     "registered.c",
     "error_table.c",
     "limits.c",
@@ -66,8 +68,10 @@ DRIVER_SOURCES = (
     "driver_entry_points.c",
     "driver_modules.c",
     "driver_memory.c",
+    "driver_virtual.c",
     "managed.c",
     "driver_copies.c",
+    "driver_arrays.c",
     "driver_streams.c",
     "driver_tensor_maps.c",
     *GRAPH_SOURCES,

@@ -1,42 +1,14 @@
-// CUDA arrays, with levels of detail or without, and the copies that take arrays.
-//
-// An array here is rows of elements in device memory.
-
-#include <stdlib.h>
-#include <string.h>
+// Arrays of the runtime API, with levels of detail or without, and the copies that take arrays.
 
 #include "runtime.h"
-
-enum { LEVEL_BYTES = 256 }; // where levels begin: runtime/textures.py computes it, too
-
-size_t element_bytes(const struct format *format) {
-    return (size_t)(format->x + format->y + format->z + format->w) / 8;
-}
 
 API struct format cudaCreateChannelDesc(int x, int y, int z, int w, int kind) {
     return (struct format){x, y, z, w, kind};
 }
 
-static struct array array_of(const struct format *format, struct extent extent, unsigned flags) {
-    size_t pitch = extent.width * element_bytes(format);
-    return (struct array){NULL,          pitch,   extent.width, extent.height,
-                          extent.depth, *format, flags};
-}
-
-static size_t array_bytes(const struct array *array) {
-    return array->pitch * (array->height ? array->height : 1) * (array->depth ? array->depth : 1);
-}
-
 API int cudaMalloc3DArray(struct array **out, const struct format *format, struct extent extent,
                           unsigned flags) {
-    struct array array = array_of(format, extent, flags);
-    int status = allocate(&array.address, array_bytes(&array), ALLOCATION_DEVICE);
-    if (status) {
-        return status;
-    }
-    *out = malloc(sizeof **out);
-    **out = array;
-    return SUCCESS;
+    return report(array_new(out, format, extent, flags));
 }
 
 API int cudaMallocArray(struct array **out, const struct format *format, size_t width,
@@ -45,67 +17,26 @@ API int cudaMallocArray(struct array **out, const struct format *format, size_t 
 }
 
 API int cudaFreeArray(struct array *array) {
-    if (!array) {
-        return SUCCESS;
-    }
-    struct free_request request = {handle_of(array->address)};
-    int status = gpu_call(CALL_FREE, &request, sizeof request, NULL, 0, &(struct reply){0});
-    free(array);
-    return report(status);
-}
-
-static size_t halved(size_t extent, unsigned level) {
-    return extent && !(extent >> level) ? 1 : extent >> level;
+    return array ? report(array_free(array)) : SUCCESS;
 }
 
 API int cudaMallocMipmappedArray(struct mipmapped **out, const struct format *format,
                                  struct extent extent, unsigned levels, unsigned flags) {
-    struct mipmapped made = {0};
-    size_t bytes = 0, starts[32];
-    size_t most = extent.width > extent.height ? extent.width : extent.height;
-    int has_slices = (flags & (LAYERED | CUBEMAP)) != 0;
-    most = !has_slices && extent.depth > most ? extent.depth : most;
-    while (made.levels < levels && made.levels < 32 && most >> made.levels) {
-        unsigned k = made.levels++;
-        struct extent own = {halved(extent.width, k), halved(extent.height, k),
-                             has_slices ? extent.depth : halved(extent.depth, k)};
-        made.level[k] = array_of(format, own, flags);
-        starts[k] = bytes;
-        bytes += (array_bytes(&made.level[k]) + LEVEL_BYTES - 1) / LEVEL_BYTES * LEVEL_BYTES;
-    }
-    if (!made.levels) {
-        return report(INVALID_VALUE);
-    }
-    void *address;
-    int status = allocate(&address, bytes, ALLOCATION_DEVICE);
-    if (status) {
-        return status;
-    }
-    for (unsigned k = 0; k < made.levels; k++) {
-        made.level[k].address = (char *)address + starts[k];
-    }
-    *out = malloc(sizeof **out);
-    **out = made;
-    return SUCCESS;
+    return report(mipmapped_new(out, format, extent, levels, flags));
 }
 
 API int cudaGetMipmappedArrayLevel(struct array **out, struct mipmapped *mipmapped,
                                    unsigned level) {
-    if (!mipmapped || level >= mipmapped->levels) {
+    struct array *found = mipmapped_level(mipmapped, level);
+    if (!found) {
         return report(INVALID_VALUE);
     }
-    *out = &mipmapped->level[level];
+    *out = found;
     return SUCCESS;
 }
 
 API int cudaFreeMipmappedArray(struct mipmapped *mipmapped) {
-    if (!mipmapped) {
-        return SUCCESS;
-    }
-    struct free_request request = {handle_of(mipmapped->level[0].address)};
-    int status = gpu_call(CALL_FREE, &request, sizeof request, NULL, 0, &(struct reply){0});
-    free(mipmapped);
-    return report(status);
+    return mipmapped ? report(mipmapped_free(mipmapped)) : SUCCESS;
 }
 
 API int cudaArrayGetInfo(struct format *format, struct extent *extent, unsigned *flags,
@@ -129,7 +60,7 @@ API int cudaGetChannelDesc(struct format *format, const struct array *array) {
 // Copies
 
 static struct region row_of(const struct array *array, size_t x_bytes, size_t y) {
-    return (struct region){(char *)array->address + y * array->pitch + x_bytes, array->pitch};
+    return array_from(array, x_bytes, y, 0, &(size_t){0});
 }
 
 API int cudaMemcpy2DToArrayAsync(struct array *to, size_t x, size_t y, const void *source,
@@ -191,9 +122,8 @@ API int cudaMemcpyFromArray(void *to, const struct array *source, size_t x, size
 static struct region side_of(const struct array *array, const struct pitched *box,
                              const struct position *from, size_t *slice) {
     if (array) {
-        size_t rows = array->height ? array->height : 1;
-        *slice = array->pitch * rows;
-        return row_of(array, from->x * element_bytes(&array->format), from->y + from->z * rows);
+        size_t x_bytes = from->x * element_bytes(&array->format);
+        return array_from(array, x_bytes, from->y, from->z, slice);
     }
     *slice = box->pitch * box->height;
     char *start = (char *)box->address + from->z * *slice;

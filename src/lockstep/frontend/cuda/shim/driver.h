@@ -43,3 +43,6 @@ static inline uint64_t handle_of(const void *handle) {
 static inline int with_handle(unsigned call, uint64_t handle) {
     return translate(gpu_call(call, &handle, sizeof handle, NULL, 0, &(struct reply){0}));
 }
+
+int cuMemAlloc(pointer_t *address, size_t bytes);
+int cuMemFree(pointer_t address);

@@ -1,5 +1,6 @@
 // The driver API's copies and fills.
 
+#include "array.h"
 #include "driver.h"
 
 enum { ON_HOST = 1, ARRAY = 3 }; // CUmemorytype
@@ -53,7 +54,7 @@ struct side {
     int type; // 1 host, 2 device, 3 array, 4 whatever the address says
     const void *host;
     pointer_t device;
-    void *array;
+    const struct array *array;
     size_t pitch;
 };
 
@@ -63,14 +64,14 @@ struct rectangle_copy {
 };
 
 static struct region region_of(const struct side *side) {
+    if (side->type == ARRAY) {
+        return array_from(side->array, side->x_bytes, side->y, 0, &(size_t){0});
+    }
     char *start = side->type == ON_HOST ? (char *)side->host : (char *)(uintptr_t)side->device;
     return (struct region){start + side->y * side->pitch + side->x_bytes, side->pitch};
 }
 
 API int cuMemcpy2DAsync(const struct rectangle_copy *copy, stream_t stream) {
-    if (copy->source.type == ARRAY || copy->to.type == ARRAY) {
-        return gpu_unsupported("cuMemcpy2D with arrays");
-    }
     return translate(stream_copy(handle_of(stream), region_of(&copy->to),
                                  region_of(&copy->source), copy->width_bytes, copy->rows));
 }
@@ -85,16 +86,16 @@ ALSO(cuMemcpy2DUnaligned_v2, cuMemcpy2D);
 
 // The side's first row; `slice` are the bytes from one slice to the next.
 static struct region side_of(const struct box_side *side, size_t *slice) {
+    if (side->type == ARRAY) {
+        return array_from(side->array, side->x_bytes, side->y, side->z, slice);
+    }
     *slice = side->pitch * side->rows;
     size_t y = side->y + side->z * side->rows;
-    return region_of(&(struct side){side->x_bytes, y, side->type, side->host, side->device,
-                                    side->array, side->pitch});
+    return region_of(&(struct side){side->x_bytes, y, side->type, side->host, side->device, NULL,
+                                    side->pitch});
 }
 
 int box_of(struct box *box, const struct box_copy *copy) {
-    if (copy->source.type == ARRAY || copy->to.type == ARRAY) {
-        return gpu_unsupported("cuMemcpy3D with arrays");
-    }
     *box = (struct box){
         .width = copy->width_bytes, .rows = copy->rows, .slices = copy->slices};
     box->to = side_of(&copy->to, &box->to_slice);

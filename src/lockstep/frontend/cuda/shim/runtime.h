@@ -3,15 +3,13 @@
 
 #pragma once
 
+#include "array.h"
 #include "gpu.h"
 
 #define API __attribute__((visibility("default")))
 
 struct dim3 {
     unsigned x, y, z;
-};
-struct extent {
-    size_t width, height, depth;
 };
 struct pitched {
     void *address;
@@ -20,26 +18,8 @@ struct pitched {
 struct position {
     size_t x, y, z;
 };
-struct format {
-    int x, y, z, w; // bits of each channel
-    int kind;       // 0 signed, 1 unsigned, 2 float
-};
 typedef void *stream_t;
 typedef void *event_t;
-
-// A CUDA array: rows of elements in device memory.
-struct array {
-    void *address;
-    size_t pitch, width, height, depth;
-    struct format format;
-    unsigned flags;
-};
-
-// All levels of detail of one array, the largest first.
-struct mipmapped {
-    unsigned levels;
-    struct array level[32];
-};
 
 struct box_copy {
     struct array *source_array;
@@ -52,12 +32,9 @@ struct box_copy {
     int kind;
 };
 
-enum { LAYERED = 1, CUBEMAP = 4 };
-
 // Remembers a failure for cudaGetLastError; returns it.
 int report(int status);
 
-size_t element_bytes(const struct format *format);
 struct kernel *kernel_of(const void *function);    // of a stub or a handle; NULL if none
 struct variable *variable_of(const void *shadow);  // of a host shadow; NULL if none
 int allocate(void **address, size_t bytes, unsigned kind);
