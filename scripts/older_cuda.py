@@ -4,7 +4,8 @@ Run it as ``python scripts/older_cuda.py 12 WHEELS``. It needs nvcc 13 and, in t
 (a ``site-packages/nvidia``), what these install: ``pip install nvidia-cuda-runtime-cu12
 nvidia-cuda-nvcc-cu12 nvidia-cuda-cccl-cu12``, or the same with cu11. The programs have the headers,
 the structures and the library's name of that version, in code that nvcc 13 makes of them: the
-wheels have no compiler. Exit code 1 if a program fails.
+wheels have no compiler. The runtime is shared, and static where the wheel has it (12.9). Exit code
+1 if a program fails.
 """
 
 import os
@@ -54,12 +55,12 @@ def toolkit() -> Path:
     return Path(re.search(r"TOP=(.*)", said)[1].strip()).resolve()
 
 
-def build(name: str, headers: Path, output: Path) -> None:
+def build(name: str, runtime: str, headers: Path, output: Path) -> None:
     """Compile a program with other headers and libraries than nvcc's own."""
     root = toolkit()
     places = [f"{root}/nvvm/bin", f"{root}/bin", os.environ["PATH"]]
     command = ["nvcc", "-noprof", "-allow-unsupported-compiler", "-w", "-std=c++17", "-arch=sm_80"]
-    command += ["-cudart=shared", f"--libdevice-directory={root}/nvvm/libdevice"]
+    command += [f"-cudart={runtime}", f"--libdevice-directory={root}/nvvm/libdevice"]
     command += [f"-I{headers}/include", f"-L{headers}/lib", f"-L{root}/lib", "-o", str(output)]
     command += [f"-L{libraries()}", "-lcuda"]
     variables = {**os.environ, "PATH": ":".join(places)}
@@ -72,12 +73,14 @@ def main(version: str, wheels: str) -> int:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         unite(Path(wheels), folder)
-        for name in NAMES + SINCE_12 * (int(version) >= 12):
-            build(name, folder, folder / name)
-            simulator = Simulator(lockstep.api.gpu("A100"))
-            print(f"CUDA {version}, {name}: ", end="", flush=True)
-            failed += run_program(simulator, [str(folder / name)]).code != 0
-            simulator.close()
+        kinds = ["static"] * (folder / "lib" / "libcudart_static.a").exists()
+        for runtime in ("shared", *kinds):
+            for name in NAMES + SINCE_12 * (int(version) >= 12):
+                build(name, runtime, folder, folder / name)
+                simulator = Simulator(lockstep.api.gpu("A100"))
+                print(f"CUDA {version}, {runtime}, {name}: ", end="", flush=True)
+                failed += run_program(simulator, [str(folder / name)]).code != 0
+                simulator.close()
     return failed > 0
 
 
