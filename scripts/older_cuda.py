@@ -31,6 +31,7 @@ NAMES = (
     "limits",
     "textures",
     "mipmaps",
+    "graph_objects",
 )
 SINCE_12 = ("graph_conditions", "driver_graphs")  # what CUDA 11 does not have
 

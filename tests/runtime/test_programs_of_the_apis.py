@@ -26,6 +26,7 @@ PROGRAMS = {
     "mipmaps": ("mipmaps.cu",),
     "driver-arrays": ("driver_arrays.cu", "-lcuda"),
     "virtual-memory": ("virtual_memory.cu", "-lcuda"),
+    "graph-objects": ("graph_objects.cu",),
     "queries": ("queries.cu", "-lcuda"),
     "launches": LAUNCHES,
     "linked": ("linked.cu", "linked_variables.cu", "-rdc=true"),

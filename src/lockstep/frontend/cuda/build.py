@@ -40,6 +40,7 @@ CORE_SOURCES = (
     "graph_work.c",
     "graph_memory.c",
     "graph_conditions.c",
+    "user_objects.c",
 )
 GRAPH_SOURCES = (  # of both APIs
     "graphs.c",
@@ -47,10 +48,12 @@ GRAPH_SOURCES = (  # of both APIs
     "graph_edges.c",
     "graph_parameters.c",
     "graph_capture.c",
+    "graph_objects.c",
 )
 RUNTIME_SOURCES = (
     "errors.c",
     "registration.c",
+    "libraries.c",
     "launches.c",
     "memory.c",
     "managed.c",

@@ -1,6 +1,5 @@
 // The driver API's modules, functions and launches.
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,25 +28,8 @@ API int cuModuleLoadDataEx(struct module **out, const void *image, unsigned coun
 }
 ALSO(cuModuleLoadFatBinary, cuModuleLoadData);
 
-static void *read_file(const char *path) {
-    FILE *file = fopen(path, "rb");
-    if (!file || fseek(file, 0, SEEK_END)) {
-        return NULL;
-    }
-    size_t bytes = (size_t)ftell(file);
-    char *data = calloc(1, bytes + 64);
-    rewind(file);
-    bool whole = fread(data, 1, bytes, file) == bytes;
-    fclose(file);
-    if (!whole) {
-        free(data);
-        return NULL;
-    }
-    return data;
-}
-
 API int cuModuleLoad(struct module **out, const char *path) {
-    void *image = read_file(path);
+    void *image = image_read(path);
     if (!image) {
         return FILE_NOT_FOUND;
     }
@@ -91,6 +73,10 @@ API int cuLibraryLoadData(struct module **out, const void *image) {
     return cuModuleLoadData(out, image);
 }
 
+API int cuLibraryLoadFromFile(struct module **out, const char *path) {
+    return cuModuleLoad(out, path);
+}
+
 API int cuLibraryUnload(struct module *module) {
     return cuModuleUnload(module);
 }
@@ -106,6 +92,11 @@ API int cuLibraryGetModule(struct module **out, struct module *library) {
 
 API int cuLibraryGetGlobal(pointer_t *address, size_t *bytes, struct module *module,
                            const char *name) {
+    return cuModuleGetGlobal(address, bytes, module, name);
+}
+
+API int cuLibraryGetManaged(pointer_t *address, size_t *bytes, struct module *module,
+                            const char *name) {
     return cuModuleGetGlobal(address, bytes, module, name);
 }
 
@@ -176,7 +167,7 @@ API int cuLinkAddData(struct linking *linking, int kind, const void *data, size_
 ALSO(cuLinkAddData_v2, cuLinkAddData);
 
 API int cuLinkAddFile(struct linking *linking, int kind, const char *path) {
-    void *data = read_file(path);
+    void *data = image_read(path);
     if (!data) {
         return FILE_NOT_FOUND;
     }

@@ -118,6 +118,7 @@ struct variable {
     uint64_t address[MOST_DEVICES], size;
 };
 
+void *image_read(const char *path); // a file's content, which the caller frees; NULL: none
 // The image is read when something of the module is first needed.
 struct module *module_open(const void *image, size_t bytes);
 int module_load(struct module *module);

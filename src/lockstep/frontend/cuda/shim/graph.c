@@ -32,6 +32,7 @@ void graph_free(struct graph *graph) {
         node_free(node);
     }
     conditions_drop(graph);
+    graph_drop_owned(graph);
     free(graph);
 }
 
@@ -121,6 +122,7 @@ struct graph *graph_duplicate(const struct graph *graph) {
         node->placed = true;
     }
     conditions_share(copy, graph);
+    graph_share_owned(copy, graph);
     if (left) {
         graph_free(copy);
         return NULL;

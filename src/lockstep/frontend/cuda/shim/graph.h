@@ -116,6 +116,7 @@ struct node {
 struct graph {
     struct node *first, **last;
     struct condition *conditions; // whose handles it has
+    struct owned *owned;          // the program's objects
     const struct graph *around;   // of a body: the graph that has its node
     unsigned long long flags;     // cudaGraphInstantiateFlags, of one that can be launched
     bool instance;
@@ -141,6 +142,16 @@ int node_replace(struct graph *graph, struct node *node, struct work work);
 int graph_instantiate(struct graph **out, struct graph *graph, unsigned long long flags);
 int graph_update(struct graph *out, const struct graph *graph); // a cudaGraphExecUpdateResult
 int graph_launch(const struct graph *graph, uint64_t stream);
+
+// Objects of the program that graphs own (user_objects.c)
+
+struct user_object *user_object_new(void *data, void (*end)(void *), unsigned references);
+void user_object_retain(struct user_object *object, unsigned count);
+int user_object_release(struct user_object *object, unsigned count);
+void graph_own(struct graph *graph, struct user_object *object, unsigned count);
+int graph_disown(struct graph *graph, struct user_object *object, unsigned count);
+void graph_share_owned(struct graph *to, const struct graph *from);
+void graph_drop_owned(struct graph *graph);
 
 // Stream capture (capture.c): what is known of a stream; where nothing is captured all is zero.
 struct capture {

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <elf.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +58,23 @@ size_t image_bytes(const void *image) {
         return elf->e_machine == CUBIN_MACHINE ? elf_bytes(elf) : 0;
     }
     return strlen(image); // PTX
+}
+
+void *image_read(const char *path) {
+    FILE *file = fopen(path, "rb");
+    if (!file || fseek(file, 0, SEEK_END)) {
+        return NULL;
+    }
+    size_t bytes = (size_t)ftell(file);
+    char *data = calloc(1, bytes + 64);
+    rewind(file);
+    bool whole = fread(data, 1, bytes, file) == bytes;
+    fclose(file);
+    if (!whole) {
+        free(data);
+        return NULL;
+    }
+    return data;
 }
 
 struct module *module_open(const void *image, size_t bytes) {

@@ -37,6 +37,10 @@ struct kernel *kernel_of(const void *function) {
     return named(function, true);
 }
 
+void kernel_announce(struct kernel *kernel) {
+    name(kernel, true, kernel);
+}
+
 struct variable *variable_of(const void *shadow) {
     return named(shadow, false);
 }
@@ -79,7 +83,7 @@ API void __cudaRegisterFunction(void **module, const char *stub, char *function,
     struct kernel *kernel = module_kernel((struct module *)module, symbol);
     kernel->stub = stub;
     name(stub, true, kernel);
-    name(kernel, true, kernel);
+    kernel_announce(kernel);
 }
 
 API void __cudaRegisterVar(void **module, char *shadow, char *address, const char *symbol,

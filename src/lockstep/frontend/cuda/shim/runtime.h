@@ -36,6 +36,7 @@ struct box_copy {
 int report(int status);
 
 struct kernel *kernel_of(const void *function);    // of a stub or a handle; NULL if none
+void kernel_announce(struct kernel *kernel);       // from now on it is a handle
 struct variable *variable_of(const void *shadow);  // of a host shadow; NULL if none
 int allocate(void **address, size_t bytes, unsigned kind);
 
