@@ -162,11 +162,11 @@ print([k for k in range(3000) if host[k] != k] == [0, *range(110, 210)], host[20
 
 def test_unsupported_functions_say_so(run_python):
     _, out, simulator = run_python("""
-a, b = rt.cudaIpcOpenMemHandle(), rt.cudaIpcOpenMemHandle()
+a, b = rt.cudaImportExternalMemory(), rt.cudaImportExternalMemory()
 print(a, b, cu.cuTensorMapEncodeIm2colWide(), file=out)
 """)
     assert out == "801 801 801\n"
-    counts = {"cudaIpcOpenMemHandle": 2, "cuTensorMapEncodeIm2colWide": 1}
+    counts = {"cudaImportExternalMemory": 2, "cuTensorMapEncodeIm2colWide": 1}
     assert simulator.unsupported == counts
 
 
