@@ -123,9 +123,10 @@ static bool has(const struct object *object, const char *name) {
     return false;
 }
 
-// The version of the runtime in an object: by functions that it alone has.
+// The version of the runtime in an object, by functions that it alone has; 0: none, or before 11.
 static int version_of(const struct object *object) {
-    if (!has(object, "__cudaRegisterFatBinary")) {
+    if (!has(object, "__cudaRegisterFatBinary") ||
+        !has(object, "cudaCtxResetPersistingL2Cache")) {
         return 0;
     }
     if (has(object, "cudaGetDeviceProperties_v2")) {
