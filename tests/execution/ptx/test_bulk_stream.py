@@ -73,6 +73,21 @@ def test_each_lane_writes_its_own_bytes(device, text):
     assert all(words[TILE_BARRIER] == 0 for _, words in found)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mbarrier.inval.shared.b64 [%b];",
+        "mbarrier.arrive.shared.b64 %state, [%b]; mbarrier.pending_count.b64 %n, %state;",
+        "cp.async.mbarrier.arrive.shared.b64 [%b];",
+        "cp.async.mbarrier.arrive.noinc.shared.b64 [%b];",
+    ],
+)
+def test_what_follows_has_its_own_addresses(device, text):
+    found, start = accesses(device, f"{text} mov.u32 %n, 16; {STORE}")
+    rows = [list(twin.rows_of(words)) for _, words in found]
+    assert rows == [[(start + 1024 * i, 16)] for i in range(4)]
+
+
 def test_a_guard_leaves_lanes_out(device):
     found, start = accesses(device, f"@!%q {STORE}")
     rows = [list(twin.rows_of(words)) for _, words in found]

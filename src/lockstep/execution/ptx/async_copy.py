@@ -76,8 +76,8 @@ def groups(lift: Lift, i: Instruction) -> None:
 @opcode(f"cp.async.mbarrier.arrive[.noinc][.{_SHARED}].b64", destinations=0)
 def arrive(lift: Lift, i: Instruction) -> None:
     """Without ``.noinc`` the arrival is one more than the barrier had been told: no change."""
+    place = access_of(lift, i.operands[0], space_of(i), OBJECT_BYTES)
     if "noinc" in i.modifiers:
-        place = access_of(lift, i.operands[0], space_of(i), OBJECT_BYTES)
         barrier_objects.arrive(lift.b, place)
 
 

@@ -5,7 +5,7 @@ from lockstep.execution.lanes.addresses import Access
 from lockstep.execution.ptx.lift import Lift
 from lockstep.execution.ptx.opcodes import opcode
 from lockstep.execution.ptx.operands import access_of, space_of
-from lockstep.isa.ptx.syntax import Instruction, Operand
+from lockstep.isa.ptx.syntax import Instruction
 
 OBJECT_BYTES = 8
 _CTA = "[.{shared,shared::cta}]"
@@ -14,19 +14,20 @@ _RELEASE = "[.{release,relaxed}.{cta,cluster}]"
 _ACQUIRE = "[.{acquire,relaxed}.{cta,cluster}]"
 
 
-def _object(lift: Lift, i: Instruction, operand: Operand) -> Access:
-    return access_of(lift, operand, space_of(i), OBJECT_BYTES)
+def _object(lift: Lift, i: Instruction, place: int = 0) -> Access:
+    """The object that the operand at a place says."""
+    return access_of(lift, i.operands[place], space_of(i), OBJECT_BYTES)
 
 
 @opcode(f"mbarrier.init{_CTA}.b64", destinations=0)
 def initialise(lift: Lift, i: Instruction) -> None:
-    memory, count = i.operands
-    lanes.initialise(lift.b, _object(lift, i, memory), lift.read(count, "u32"))
+    lanes.initialise(lift.b, _object(lift, i), lift.read(i.operands[1], "u32"))
 
 
 @opcode(f"mbarrier.inval{_CTA}.b64", destinations=0)
 def invalidate(lift: Lift, i: Instruction) -> None:
     """The memory may be used for something else."""
+    _object(lift, i)
 
 
 @opcode(
@@ -34,12 +35,12 @@ def invalidate(lift: Lift, i: Instruction) -> None:
     f"mbarrier.{{arrive,arrive_drop}}.noComplete[.release.cta]{_CTA}.b64",
 )
 def arrive(lift: Lift, i: Instruction) -> None:
-    target, memory, *counts = i.operands
+    target, _, *counts = i.operands
     count = lift.read(counts[0], "u32") if counts else None
     expected = None
     if "expect_tx" in i.modifiers:
         count, expected = None, count
-    place = _object(lift, i, memory)
+    place = _object(lift, i, 1)
     drop = i.modifiers[0] == "arrive_drop"
     lift.write(target, lanes.arrive(lift.b, place, count, expected, drop))
 
@@ -48,9 +49,8 @@ def arrive(lift: Lift, i: Instruction) -> None:
     f"mbarrier.{{expect_tx,complete_tx}}[.relaxed.{{cta,cluster}}]{_CLUSTER}.b64", destinations=0
 )
 def transactions(lift: Lift, i: Instruction) -> None:
-    memory, count = i.operands
     change = lanes.expect_bytes if i.modifiers[0] == "expect_tx" else lanes.complete_bytes
-    change(lift.b, _object(lift, i, memory), lift.read(count, "u32"))
+    change(lift.b, _object(lift, i), lift.read(i.operands[1], "u32"))
 
 
 @opcode(f"mbarrier.{{test_wait,try_wait}}[.parity]{_ACQUIRE}{_CTA}.b64", polls=True)

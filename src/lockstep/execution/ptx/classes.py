@@ -25,7 +25,7 @@ _FIXED = {
     "redux": OpClass.REDUX, "elect": OpClass.VOTE,
     "atom": OpClass.ATOMIC, "red": OpClass.REDUCTION,
     "ld": OpClass.LOAD, "ldu": OpClass.LOAD, "ldmatrix": OpClass.LOAD, "tex": OpClass.TEXTURE,
-    "tld4": OpClass.TEXTURE, "txq": OpClass.TEXTURE, "suq": OpClass.SURFACE,
+    "tld4": OpClass.TEXTURE, "txq": OpClass.TEXTURE, "suq": OpClass.TEXTURE,
     "suld": OpClass.SURFACE, "sust": OpClass.SURFACE, "sured": OpClass.SURFACE,
     "st": OpClass.STORE, "stmatrix": OpClass.STORE, "tensormap": OpClass.STORE,
     "prefetch": OpClass.CACHE_CONTROL, "prefetchu": OpClass.CACHE_CONTROL,
@@ -55,6 +55,7 @@ _ACCESSES = (
     OpClass.BULK_COPY, OpClass.BULK_STORE, OpClass.TILE_COPY, OpClass.TILE_STORE,
     OpClass.TEXTURE, OpClass.SURFACE, OpClass.OBJECT_WAIT,
 )  # fmt: skip
+_QUERIES = ("txq", "suq")  # of what describes a texture, which is in no memory here
 _GROUP_CLASSES = {
     "mma_async": OpClass.GMMA, "fence": OpClass.GMMA_ARRIVE,
     "commit_group": OpClass.NOP, "wait_group": OpClass.GMMA_WAIT,
@@ -80,8 +81,7 @@ def class_of(i: Instruction) -> OpClass:
         local = not {"cta", "proxy", "mbarrier_init"}.isdisjoint(words)
         return OpClass.LOCAL_FENCE if local else OpClass.FENCE
     if i.opcode == "mbarrier":
-        waits = not {"test_wait", "try_wait"}.isdisjoint(words)
-        return OpClass.OBJECT_WAIT if waits else OpClass.ATOMIC
+        return _object_class(words)
     if i.opcode == "red" and space_of(i, OpClass.REDUCTION) == Space.SHARED:
         return OpClass.ATOMIC  # machine code has atomics only, and drops the result
     if i.opcode == "div":
@@ -108,7 +108,15 @@ def _barrier_class(words: tuple[str, ...]) -> OpClass:
     return OpClass.ARRIVE if "arrive" in words else OpClass.BARRIER
 
 
+def _object_class(words: tuple[str, ...]) -> OpClass:
+    if "pending_count" in words:  # of a number, not of the object
+        return OpClass.INT32
+    return OpClass.ATOMIC if {"test_wait", "try_wait"}.isdisjoint(words) else OpClass.OBJECT_WAIT
+
+
 def _copy_class(words: tuple[str, ...]) -> OpClass:
+    if "mbarrier" in words:  # an arrival when the copies are done
+        return OpClass.REDUCTION
     if "commit_group" in words:
         return OpClass.COMMIT_GROUP
     if "wait_group" in words or "wait_all" in words:
@@ -167,7 +175,7 @@ def width_of(i: Instruction, kind: OpClass) -> int:
     """Bytes that a thread accesses; 0 for none."""
     if kind == OpClass.SLEEP:  # a time that a register holds is kept as an address is
         return 0 if isinstance(i.operands[0], Immediate) else 4
-    if kind not in _ACCESSES or kind == OpClass.MOVE:
+    if kind not in _ACCESSES or i.opcode in _QUERIES:
         return 0
     if kind == OpClass.ASYNC_COPY:
         return next((o.value for o in i.operands[2:3] if hasattr(o, "value")), 4)

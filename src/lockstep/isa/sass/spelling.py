@@ -73,6 +73,7 @@ _ACCESSES: dict[tuple[OpClass, Space], tuple[str, ...]] = {
     (OpClass.ATOMIC, Space.SHARED): ("ATOMS.ADD",),
     (OpClass.REDUCTION, Space.GENERIC): ("RED.E.ADD", "RED.ADD"),
     (OpClass.REDUCTION, Space.GLOBAL): ("REDG.E.ADD", "REDG.ADD"),
+    (OpClass.REDUCTION, Space.SHARED): ("ARRIVES.LDGSTSBAR",),
 }
 _WIDTHS = {1: "U8", 2: "U16", 4: "", 8: "64", 16: "128", 32: "256"}
 _POLICIES = {
