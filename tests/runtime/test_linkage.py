@@ -83,6 +83,8 @@ def test_what_cannot_be_replaced_is_refused(build):
         check_program(build(RUNTIME + MAIN))
     with pytest.raises(InputError, match="link without -static"):
         check_program(build(RUNTIME + SINCE_11 + MAIN, "-static"))
+    with pytest.raises(InputError, match="a shared library, which does not run by itself"):
+        check_program(build(RUNTIME + SINCE_11 + MAIN, "-shared", "-fPIC"))
 
 
 @pytest.mark.parametrize("options", [(), ("-cudart", "static", "-g"), ("-cudart", "shared")])

@@ -23,6 +23,7 @@ OLD = f"the CUDA runtime in the program is older than CUDA 11; build it anew, or
 ALL_STATIC = (
     "all libraries are linked into the program: no call can be intercepted; link without -static"
 )
+LIBRARY = "a shared library, which does not run by itself: `lockstep run` a program that loads it"
 ELSEWHERE = f"the CUDA runtime is linked into the program, which works on x86-64 only; {_RELINK}"
 _SOURCES = (".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c")
 _BUILD = "compile it, as `nvcc -o {stem} {name}`, and `lockstep run ./{stem}`"
@@ -46,8 +47,8 @@ def check_program(path: Path) -> None:
             elf = ELFFile(file)
             if elf["e_type"] == "ET_REL":
                 check_no_program(path)
-            if elf.get_section_by_name(_FAT_BINARIES) is not None and not _asks(elf):
-                _check_static(path, elf)
+            if elf.get_section_by_name(_FAT_BINARIES) is not None:
+                _check_linked(path, elf)
         except ELFError as error:
             raise _damaged(path, error) from error
 
@@ -56,11 +57,16 @@ def _damaged(path: Path, error: ELFError) -> InputError:
     return InputError(path, "", f"a damaged program: {error}")
 
 
-def _check_static(path: Path, elf: ELFFile) -> None:
-    """Refuse a program in which the functions of a CUDA runtime cannot be replaced."""
+def _check_linked(path: Path, elf: ELFFile) -> None:
+    """Refuse a library, and a program in which a CUDA runtime's functions cannot be replaced."""
+    alone = not any(segment["p_type"] == "PT_INTERP" for segment in elf.iter_segments())
+    if alone and needed(elf):
+        raise InputError(path, "", LIBRARY)
+    if _asks(elf):
+        return
     if not replaces_static():
         raise InputError(path, "", ELSEWHERE)
-    if not any(segment["p_type"] == "PT_INTERP" for segment in elf.iter_segments()):
+    if alone:
         raise InputError(path, "", ALL_STATIC)
     table = elf.get_section_by_name(".strtab")
     names = table.data() if table is not None else b""  # symbols themselves take half a second
