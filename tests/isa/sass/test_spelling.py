@@ -102,6 +102,8 @@ def test_what_an_access_orders_is_left_out(order):
     assert operand_words(row, "ld.acquire.gpu.u32", 80) == "1 R8 LDG.E.STRONG.GPU 1 R2"
     fence = record(OpClass.FENCE, cache=CachePolicy.ACQUIRE | CachePolicy.RELEASE)
     assert operand_words(fence, "fence.acq_rel.gpu", 80) == "0 MEMBAR.SC.GPU 0"
+    fence = record(OpClass.LOCAL_FENCE, cache=CachePolicy.OF_CTA | order)
+    assert operand_words(fence, "membar.cta", 80) == "0 MEMBAR.SC.CTA 0"
 
 
 @pytest.mark.parametrize("space", [Space.GLOBAL, Space.SHARED])

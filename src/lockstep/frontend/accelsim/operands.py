@@ -19,6 +19,7 @@ from lockstep.isa.instruction import (
     UNIFORM_PREDICATES,
     UNIFORM_REGISTERS,
     CachePolicy,
+    OpClass,
 )
 
 _ORDERED = int(CachePolicy.ACQUIRE | CachePolicy.RELEASE)
@@ -44,6 +45,8 @@ def operand_words(record: np.void, text: str, architecture: int) -> str:
     """
     record = record.copy()
     record["cache"] &= ~_ORDERED
+    if record["op"] == OpClass.LOCAL_FENCE:
+        record["cache"] &= ~CachePolicy.OF_CTA  # its class says so
     for opcode in (text, *sass.spellings(record)):
         for operands in _candidates(record):
             if _agree(_lifted(record, opcode, operands, architecture), record, _FIELDS):
