@@ -184,3 +184,14 @@ def test_runs_that_are_killed_leave_nothing_half(load_script, repository):
     faults = script.check("simulate", 1, 0, (signal.SIGKILL,), show)
     faults += script.check("resume-simulate", 1, 0, (signal.SIGKILL,), show)
     assert (faults, len(lines)) == (0, 2), lines
+
+
+def test_ctrl_c_while_arguments_are_read(call, monkeypatch):
+    """As later: click's own exit code is 1, that of partial results."""
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(click.Group, "parse_args", interrupted)
+    done = call("gpus")
+    assert (done.exit_code, done.stderr) == (130, "lockstep: interrupted\n")

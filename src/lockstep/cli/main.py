@@ -91,6 +91,14 @@ class Commands(CommandGroup):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
+    def make_context(self, *args, **extra) -> click.Context:
+        """Read the arguments; a Ctrl-C meanwhile has the exit code of one that comes later."""
+        try:
+            return super().make_context(*args, **extra)
+        except KeyboardInterrupt:
+            click.echo("lockstep: interrupted", err=True)
+            raise SystemExit(INTERRUPTED) from None
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse what stands before the subcommand; without anything, click prints the help."""
         if not args:
