@@ -102,10 +102,10 @@ def test_the_exit_code_is_the_programs(call):
 
 def test_the_summary_and_the_document(call, tmp_path):
     text = HIDE + "rt.cudaMalloc(ctypes.byref(p), ctypes.c_size_t(1000)); "
-    text += "rt.cudaMemset(p, 1, ctypes.c_size_t(1000)); rt.cudaIpcOpenMemHandle()"
+    text += "rt.cudaMemset(p, 1, ctypes.c_size_t(1000)); rt.cudaImportExternalMemory()"
     done = call("run", "--timing", "none", "--json", "r.json", sys.executable, "-c", text)
     assert "copies: 1 fills (1.0 KB)" in done.stderr
-    assert "not supported: cudaIpcOpenMemHandle (1 calls)" in done.stderr
+    assert "not supported: cudaImportExternalMemory (1 calls)" in done.stderr
     assert '"fills"' in (tmp_path / "r.json").read_text()
 
 

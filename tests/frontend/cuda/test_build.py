@@ -60,7 +60,7 @@ def test_the_driver_exports_what_is_implemented_and_what_is_not(folder):
         "cuGetProcAddress_v2",
         "cuTensorMapEncodeTiled",
         "cuGraphLaunch",
-        "cuGraphDebugDotPrint",
+        "cuStreamWaitValue32",
         "cuLaunchKernel_ptsz",
         "cuMemcpyHtoD_v2_ptds",
     } <= names
