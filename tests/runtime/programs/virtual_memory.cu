@@ -50,6 +50,8 @@ int main() {
     map(start, 2, two); // memory that grows: 2, then 3 of 4 units
     map(start + 2 * unit, 1, one);
     IS(cuMemMap(start + unit, unit, 0, memory(1), 0), CUDA_ERROR_INVALID_VALUE); // is taken
+    CUmemAccessDesc access = {properties.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    IS(cuMemSetAccess(start, 4 * unit, &access, 1), CUDA_ERROR_INVALID_VALUE); // not all of it
     int n = int(3 * unit / sizeof(int));
     CK(cuMemsetD32(start, 5, n));
     add<<<n / 256, 256>>>((int *)start, 37);
@@ -81,6 +83,14 @@ int main() {
     CK(cuMemUnmap(start + 3 * unit, unit));
     CK(cuMemUnmap(start, 2 * unit));
     CK(cuMemRelease(two));
+    handle_t large = memory(3); // first a part of it, then all
+    map(start, 1, large);
+    CK(cuMemsetD32(start, 9, 1));
+    CK(cuMemUnmap(start, unit));
+    map(start, 3, large);
+    OK(first(start) == 9 && first(start + 2 * unit) == 0);
+    CK(cuMemUnmap(start, 3 * unit));
+    CK(cuMemRelease(large));
     CK(cuMemAddressFree(start, 4 * unit));
     IS(cuMemAddressFree(start, 4 * unit), CUDA_ERROR_INVALID_VALUE);
     IS(cuMemMap(start, unit, 0, memory(1), 0), CUDA_ERROR_INVALID_VALUE); // nothing is reserved

@@ -62,6 +62,15 @@ static bool meets_a_mapping(pointer_t start, size_t bytes) {
     return false;
 }
 
+// How much of a range mappings within it cover.
+static size_t mapped_within(const struct range *whole) {
+    size_t found = 0;
+    for (struct range *range = mapped; range; range = range->next) {
+        found += holds(whole, range->start, range->bytes) ? range->bytes : 0;
+    }
+    return found;
+}
+
 static void add(struct range **list, struct range range) {
     struct range *added = malloc(sizeof *added);
     *added = range;
@@ -178,7 +187,7 @@ static void unmap(struct range **place) {
     struct physical *memory = (*place)->memory;
     memory->mapped = false;
     if (memory->handles) {
-        memory->content = malloc((*place)->bytes);
+        memory->content = calloc(1, memory->bytes); // a part of it may have been mapped
         memcpy(memory->content, (void *)(uintptr_t)(*place)->start, (*place)->bytes);
     }
     drop_unused(memory);
@@ -192,12 +201,9 @@ API int cuMemUnmap(pointer_t start, size_t bytes) {
         return translate(status);
     }
     const struct range whole = {NULL, start, bytes, 0, NULL};
-    size_t found = 0;
     pthread_mutex_lock(&lock);
-    for (struct range *range = mapped; range; range = range->next) {
-        found += holds(&whole, range->start, range->bytes) ? range->bytes : 0;
-    }
-    for (struct range **place = &mapped; found == bytes && *place;) {
+    bool right = mapped_within(&whole) == bytes;
+    for (struct range **place = &mapped; right && *place;) {
         if (holds(&whole, (*place)->start, (*place)->bytes)) {
             unmap(place);
         } else {
@@ -205,13 +211,14 @@ API int cuMemUnmap(pointer_t start, size_t bytes) {
         }
     }
     pthread_mutex_unlock(&lock);
-    return found == bytes ? SUCCESS : INVALID_VALUE;
+    return right ? SUCCESS : INVALID_VALUE;
 }
 
 API int cuMemSetAccess(pointer_t start, size_t bytes, const void *accesses, size_t count) {
     (void)accesses, (void)count;
+    const struct range whole = {NULL, start, bytes, 0, NULL};
     pthread_mutex_lock(&lock);
-    bool right = is_round(bytes) && *find(&reserved, start, bytes) && meets_a_mapping(start, bytes);
+    bool right = is_round(bytes) && mapped_within(&whole) == bytes;
     pthread_mutex_unlock(&lock);
     return right ? SUCCESS : INVALID_VALUE;
 }

@@ -58,7 +58,8 @@ extern void go_on(void) __attribute__((visibility("hidden")));
 enum { JUMP = 19 }; // bytes: mov index, %r11d; mov go_on, %r10; jmp *%r10
 
 static void write_jump(unsigned char *at, uint32_t index) {
-    static const unsigned char set[] = {0x41, 0xbb}, load[] = {0x49, 0xba}, jump[] = {0x41, 0xff, 0xe2};
+    static const unsigned char set[] = {0x41, 0xbb}, load[] = {0x49, 0xba};
+    static const unsigned char jump[] = {0x41, 0xff, 0xe2};
     void (*to)(void) = go_on;
     memcpy(at, set, sizeof set);
     memcpy(at + 2, &index, sizeof index);
