@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 from typing import NamedTuple
 
-from cuda_twin import flow, groups, storage, uniform
+from cuda_twin import barriers, flow, groups, storage, uniform
 from cuda_twin.statements import COUNTS, LOCAL, SMALL, Kinds, Names, Scale, Statements
 
 CLASSES = Path(__file__).with_name("classes.h")
@@ -24,7 +24,10 @@ KINDS = Kinds(
     uniform=(uniform.branch, uniform.branch, uniform.loop),
     together=(groups.tile, groups.tile),
     together_deeper=(uniform.agreed, uniform.agreed, uniform.while_any),
-    block=(uniform.assign, uniform.assign, uniform.assign, groups.wide),
+    block=(
+        *(uniform.assign, uniform.assign, uniform.assign, groups.wide),
+        *(barriers.named, barriers.counted),
+    ),
 )
 BLOCKS = (
     (32, 1, 1),

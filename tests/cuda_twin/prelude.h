@@ -98,6 +98,7 @@ REDUCTION(__reduce_and_sync, u32, a & b)
 REDUCTION(__reduce_or_sync, u32, a | b)
 REDUCTION(__reduce_xor_sync, u32, a ^ b)
 #endif
+#include "barriers.h"
 #include "halves.h"
 #include "ptx.h"
 #include "storage.h"

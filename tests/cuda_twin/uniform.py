@@ -27,7 +27,8 @@ _WRITTEN = {"u32": ("g0", "g1", "g2"), "u64": ("h0",), "f32": ("e0",)}
 _KINDS = ("u32", "u32", "u32", "u64", "f32")
 
 
-def _value(s: Statements, kind: str) -> str:
+def value(s: Statements, kind: str) -> str:
+    """An expression that all of a block have alike."""
     return Expressions(s.chance, s.e.depth, CONDITIONS).value(kind, UNIFORM)
 
 
@@ -39,9 +40,9 @@ def assign(s: Statements, names: Names, *_: object) -> None:
     """A variable that all of a block have alike."""
     kind = s.chance.choice(_KINDS)
     target = s.chance.choice(_WRITTEN[kind])
-    s.write(f"{target} = {_value(s, kind)};")
+    s.write(f"{target} = {value(s, kind)};")
     if kind == "u32":
-        s.write(f"{s.variable(names, 'u32')} += {target} ^ table[({_value(s, kind)}) & 15];")
+        s.write(f"{s.variable(names, 'u32')} += {target} ^ table[({value(s, kind)}) & 15];")
 
 
 def branch(s: Statements, names: Names, mask: str | None, whole: bool, depth: int) -> None:
@@ -55,7 +56,7 @@ def branch(s: Statements, names: Names, mask: str | None, whole: bool, depth: in
 def loop(s: Statements, names: Names, mask: str | None, whole: bool, depth: int) -> None:
     """As many turns as a uniform variable says."""
     turn, end = s.new("t"), s.new("n")
-    s.write(f"u32 {end} = ({_value(s, 'u32')}) & 3;")
+    s.write(f"u32 {end} = ({value(s, 'u32')}) & 3;")
 
     def turns() -> None:
         s.write(f"{s.variable(names, 'u32')} ^= table[({turn} + p1) & 15];")

@@ -84,7 +84,9 @@ def test_five_launches_are_too_few_and_six_are_enough():
     assert is_significant([1.0] * 50) is True
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"kernels": [{"title": "a"}]}', "null"])
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", "{}", '{"kernels": [{"title": "a"}]}', "null", "[" * 5000]
+)
 def test_files_that_are_none_are_refused_by_name(tmp_path, content):
     path, right = tmp_path / "x.json", tmp_path / "right.json"
     path.write_text(content)

@@ -127,6 +127,9 @@ SLOT_SHIFT, SLOT_BITS = 8, 2
 NO_CONTROL = -1  # `stall` of an instruction whose scheduling control bits are not known
 NO_BARRIER = 7  # dependence barrier number that means "none"
 NAMED_BARRIERS = 16  # of a CTA
+THREADS_SHIFT = (
+    16  # in place of an address of a barrier that registers name: number | threads << this
+)
 NO_CONSTANT = -1  # `constant` of an instruction without one
 CONSTANT_BANK = 1 << 16  # bytes that a bank of constant memory can have
 CONSTANT_BANKS = 32  # that an instruction can name
@@ -145,7 +148,8 @@ INSTRUCTION = np.dtype(
         ("text", "i8"),  # index into Code.texts
         ("op", "i8"),  # OpClass
         ("space", "i8"),  # Space
-        ("width", "i8"),  # bytes a thread accesses; 0 = no memory access
+        ("width", "i8"),  # bytes a thread accesses; 0 = no address record. Of BARRIER, ARRIVE and
+        # SLEEP, 4 = registers say which one and how long: that is kept as an address is
         ("cache", "i8"),  # CachePolicy
         ("immediate", "i8"),  # barrier number, group count, nanoseconds, bytes of a bulk copy (0 =
         # not known), else what the trace says

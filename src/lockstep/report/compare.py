@@ -155,7 +155,7 @@ def _table(run: "Result | dict[str, Any] | str | Path") -> RunTable:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(path, "", f"cannot read: {error.strerror}") from None
-    except ValueError:
+    except (ValueError, RecursionError):  # it may be nested more deeply than Python reads
         raise InputError(path, "", "is no JSON: give files that --json wrote") from None
     return _of_document(document, path.stem, path)
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from lockstep.execution.lanes import barrier_numbers
 from lockstep.execution.lanes.builder import WORD
 from lockstep.execution.lanes.types import I32, I64, PRED, Value
 from lockstep.execution.ptx.lift import Lift
@@ -64,7 +65,7 @@ def reducing_barrier(lift: Lift, i: Instruction) -> None:
 
 
 def _pass_numbers(lift: Lift, operands: list[Operand]) -> None:
-    """Each lane's number and count of threads, unless they are constants."""
+    """Each lane's number and count of threads, unless they are constants; a stream keeps them."""
     b = lift.b
     for k, operand in enumerate(operands):
         most = MOST_THREADS if k else BARRIERS - 1
@@ -72,11 +73,10 @@ def _pass_numbers(lift: Lift, operands: list[Operand]) -> None:
             raise lift.refuse(f"{operand.value} is out of range")
     if all(isinstance(o, Immediate) for o in operands):
         return
-    words = [lift.read(o, "u32") for o in operands]
-    words += [b.constant(I32, 0)] * (2 - len(words))
-    for k, word in enumerate(words):
-        wide = b.ir.zext(word.ir, b.vector(I64))
-        b.ir.store(wide, b.offset(b.scratch(), 8 * b.lanes * k), align=64)
+    number, threads, *_ = [lift.read(o, "u32") for o in operands] + [b.constant(I32, 0)]
+    told = barrier_numbers.tell(b, number, threads)
+    if lift.stream is not None:
+        lift.stream.addresses(lift.number, told)
 
 
 @opcode(

@@ -175,6 +175,8 @@ def width_of(i: Instruction, kind: OpClass) -> int:
     """Bytes that a thread accesses; 0 for none."""
     if kind == OpClass.SLEEP:  # a time that a register holds is kept as an address is
         return 0 if isinstance(i.operands[0], Immediate) else 4
+    if kind in (OpClass.BARRIER, OpClass.ARRIVE):  # ... and so is which barrier it is
+        return 0 if all(isinstance(o, Immediate) for o in numbers(i)) else 4
     if kind not in _ACCESSES or i.opcode in _QUERIES:
         return 0
     if kind == OpClass.ASYNC_COPY:

@@ -4,12 +4,12 @@ from llvmlite import ir
 
 from lockstep.execution.lanes import sleep as lanes
 from lockstep.execution.lanes.builder import HALF, POINTER, WORD
-from lockstep.execution.lanes.integer import resize, shift_left
+from lockstep.execution.lanes.integer import shift_left
 from lockstep.execution.lanes.types import I32, I64, PRED, Value
 from lockstep.execution.sass.graph import asks_convergence, jumps_anywhere
 from lockstep.execution.sass.lift import Lift
 from lockstep.execution.sass.opcodes import opcode
-from lockstep.execution.state import SHARED_WINDOW, result_word
+from lockstep.execution.state import SHARED_WINDOW
 from lockstep.isa.instruction import ALL_LANES, WARP_SIZE
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
 from lockstep.isa.sass.encoding.operand import Constant, Immediate, Name, Operand, Register, Target
@@ -168,39 +168,6 @@ def _barrier_state(lift: Lift, source: Operand) -> Value:
     if isinstance(source, Name):
         raise lift.refuse(f"{source.word} is not supported")
     return lift.read(source)
-
-
-@opcode("BAR", modifiers="SYNC ARV RED SYNCALL DEFER_BLOCKING POPC AND OR")
-def barrier(lift: Lift, i: Instruction) -> None:
-    b = lift.b
-    numbers = [o for o in i.operands if not (isinstance(o, Register) and o.file in ("P", "UP"))]
-    words = [lift.read(o) for o in numbers] + [b.constant(I32, 0)] * 2
-    for k, word in enumerate(words[:2]):
-        b.store_vector(b.offset(b.scratch(), 8 * b.lanes * k), resize(b, word, I64))
-    for operand in i.operands:
-        if isinstance(operand, Register) and operand.file == "P":
-            bits = b.ir.zext(b.bits_of(lift.predicate(operand)), WORD)
-            b.set_field("barrier_lanes", bits)
-
-
-@opcode("B2R", modifiers="RESULT")
-def barrier_result(lift: Lift, i: Instruction) -> None:
-    """What the last reduction over a barrier gave: a count, and whether any or all were true."""
-    b = lift.b
-    word = resize(b, b.load_vector(b.offset(b.scratch(), 8 * result_word(b.lanes)), I64), I32)
-    for target in (o for o in i.operands[: i.results] if o.file == "R"):
-        lift.write(target, Value(b.ir.lshr(word.ir, b.constant(I32, 2).ir), I32))
-    asked = 2 if "OR" in _last_reduction(lift) else 1
-    for target in (o for o in i.operands[: i.results] if o.file == "P"):
-        bit = b.ir.and_(word.ir, b.constant(I32, asked).ir)
-        held = b.ir.icmp_unsigned("!=", bit, b.constant(I32, 0).ir)
-        lift.write_predicate(target, Value(held, PRED))
-
-
-def _last_reduction(lift: Lift) -> tuple[str, ...]:
-    """Modifiers of the reducing barrier before this instruction."""
-    before = reversed(lift.code[: lift.number])
-    return next((i.modifiers for i in before if i.mnemonic == "BAR" and "RED" in i.modifiers), ())
 
 
 _RECORDS = {

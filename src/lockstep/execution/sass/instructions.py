@@ -4,6 +4,7 @@
 from lockstep.execution.sass import (
     async_copy,
     atomics,
+    barrier,
     barrier_objects,
     bits,
     control,

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from lockstep.execution.sass.barrier import are_computed
 from lockstep.execution.sass.barrier_objects import OBJECT_BYTES
 from lockstep.execution.sass.texture import SAMPLERS, channels_of
 from lockstep.isa.instruction import INSTRUCTION, OpClass, Space
@@ -34,12 +35,16 @@ def static_code(code: Sequence[Instruction], architecture: int) -> tuple[np.ndar
         for known in (_CLASSES.get(".".join(words[:count])) for count in (1, 2, 3)):
             if known is not None:
                 record["op"], record["space"], record["width"] = known
+        if record["op"] == OpClass.CACHE_CONTROL:
+            record["width"] = 0  # prefetches and the like do nothing, and leave no address
         if instruction.mnemonic in ("STAS", "REDAS"):
             record["space"] = Space.GENERIC  # the address tells which CTA's
         if record["op"] == OpClass.SLEEP and "SYNCS" in instruction.modifiers:
             record["immediate"] = 0  # a barrier object ends it
         elif record["op"] == OpClass.SLEEP and not isinstance(instruction.operands[-1], Immediate):
             record["width"] = 4  # the time is kept as an address is
+        elif record["op"] in (OpClass.BARRIER, OpClass.ARRIVE) and are_computed(instruction):
+            record["width"] = 4  # ... and so is which barrier it is
         record["text"] = numbers.setdefault(instruction.opcode, len(numbers))
         records[k] = record[0]
     return records, list(numbers)

@@ -16,7 +16,7 @@ from lockstep.frontend.accelsim.addresses import (
 )
 from lockstep.frontend.accelsim.operands import operand_words, vector_registers
 from lockstep.frontend.accelsim.statics import BULK_OPCODES
-from lockstep.isa.instruction import OpClass
+from lockstep.isa.instruction import THREADS_SHIFT, OpClass
 from lockstep.isa.sass import traced_immediate
 from lockstep.workload import Cta, Kernel
 from lockstep.workload.bulk_copies import (
@@ -114,8 +114,8 @@ class KernelText:
 
     def _line(self, record, text: str) -> _Line:
         newer = self._version >= 6
-        sleeps = record["op"] == OpClass.SLEEP and record["width"] > 0
-        if sleeps:  # the time that a register held is written as an immediate
+        told = _TOLD.get(OpClass(record["op"])) if record["width"] > 0 else None
+        if told:  # what a register held is written as an immediate
             record = record.copy()
             record["width"] = 0
         if not newer:
@@ -143,8 +143,8 @@ class KernelText:
             head += f" 0x0 0 {record['immediate']} 0"  # no barrier, no multicast, bytes, none lost
             return _Line(record["pc"], head, " 0 0 NoVal\n", f" {MODE_BULK_DELTAS} 0x0 0", _bulk)
         immediate = traced_immediate(record)
-        if sleeps:
-            return _Line(record["pc"], head, " 0 NoVal\n" if newer else " \n", " 0", _slept)
+        if told:
+            return _Line(record["pc"], head, " 0 NoVal\n" if newer else " \n", " 0", told)
         tail = f" {immediate} 0 NoVal\n" if newer else f" {immediate} \n"
         if record["width"] == 0:
             return _Line(record["pc"], head, tail, "", None)
@@ -171,6 +171,17 @@ def _lanes(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
 def _slept(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
     """For how many nanoseconds a warp sleeps."""
     return f" {entry[0]}"
+
+
+def _named(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
+    """The threads that a barrier waits for, or its number: there is room for one of both."""
+    threads, number = divmod(entry[0], 1 << THREADS_SHIFT)
+    if threads and number:
+        raise WorkloadError(
+            f"barrier {number} of {threads} threads has no form in an Accel-Sim trace, "
+            "which keeps a number or a count: write a .lst file"
+        )
+    return f" {threads or number}"
 
 
 def _bulk(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
@@ -226,3 +237,10 @@ def _words(entry: tuple[int, int, int], pool: np.ndarray) -> np.ndarray:
 def _wrapped(difference: int) -> int:
     """A difference of addresses modulo 2**64, as int64."""
     return (difference + (1 << 63) & _64_BITS) - (1 << 63)
+
+
+_TOLD: dict[OpClass, _Fill] = {
+    OpClass.SLEEP: _slept,
+    OpClass.BARRIER: _named,
+    OpClass.ARRIVE: _named,
+}

@@ -5,8 +5,10 @@ others consume; without a number, when all unfinished warps of the CTA are there
 """
 
 from lockstep._jit import inline
-from lockstep.isa.instruction import NAMED_BARRIERS
+from lockstep.isa.instruction import NAMED_BARRIERS, THREADS_SHIFT
 from lockstep.model.core.warp import hold
+
+MOST_COUNTED = (1 << 12) - 1  # threads: BAR has twelve bits for their count
 
 
 @inline
@@ -110,7 +112,14 @@ def release_if_full(c, s, cta, barrier, now):
 
 
 @inline
-def reach(c, s, w, instruction, waits, now):
+def named_by(c, word):
+    """Number of a barrier that registers name, and the arrivals that open it; 0 = of all warps."""
+    threads = word >> THREADS_SHIFT & MOST_COUNTED
+    return word & (NAMED_BARRIERS - 1), -(-threads // c.spec[0].warp_size)
+
+
+@inline
+def reach(c, s, w, barrier, arrivals, waits, now):
     """A warp executes a barrier's instruction, and waits there if ``waits``.
 
     Of a warp that is executed at issue, lanes may come one after the other: it goes on with the
@@ -119,9 +128,8 @@ def reach(c, s, w, instruction, waits, now):
     warp = c.warps[s, w]
     comes = c.kernels[warp.kernel].source == 0 or warp.comes >= 0
     warp.comes = -1
-    if comes or instruction.arrivals > 0 or not waits:
-        barrier = instruction.immediate & (NAMED_BARRIERS - 1)
-        arrive(c, s, w, barrier, instruction.arrivals, waits, now)
+    if comes or arrivals > 0 or not waits:
+        arrive(c, s, w, barrier & (NAMED_BARRIERS - 1), arrivals, waits, now)
 
 
 @inline

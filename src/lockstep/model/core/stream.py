@@ -42,6 +42,13 @@ def next_address(warp):
 
 
 @inline
+def taken_word(c, s, warp):
+    """First word of the address record that a warp has just taken; a ring is not moved by that."""
+    place = warp.address if c.kernels[warp.kernel].ring else warp.address - 1
+    return c.addresses[c.ctas[s, warp.cta].addresses + place].first
+
+
+@inline
 def start(c, s, slot, now):
     """Tell the front end that a CTA starts; it says by what number it wants to be asked."""
     cta = c.ctas[s, slot]

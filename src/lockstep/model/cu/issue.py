@@ -170,7 +170,7 @@ def after(c, s, w, warp, instruction, now):
     op = instruction.op
     if op == BARRIER:
         c.looks[s, w].reason = STALL_BARRIER
-        reach(c, s, w, instruction, True, now)
+        reach(c, s, w, instruction.immediate, instruction.arrivals, True, now)
     elif op == SLEEP:
         hold(warp, now + instruction.immediate)
         c.looks[s, w].reason = STALL_SLEEP

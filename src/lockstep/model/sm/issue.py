@@ -5,7 +5,7 @@ from lockstep.isa.instruction import LONGEST_SLEEP, CachePolicy, OpClass, Space
 from lockstep.model.cache.l1_fill import invalidate
 from lockstep.model.clock import NEVER
 from lockstep.model.core import attribution, cluster, constant, releases
-from lockstep.model.core.barrier import reach
+from lockstep.model.core.barrier import named_by, reach
 from lockstep.model.core.bulk import is_tile
 from lockstep.model.core.cta import end_warp
 from lockstep.model.core.done import note, writes_only
@@ -26,7 +26,14 @@ from lockstep.model.core.state import (
     UNIT_BITS,
     UNREAD,
 )
-from lockstep.model.core.stream import execute_block, move_on, next_address, next_run, resume
+from lockstep.model.core.stream import (
+    execute_block,
+    move_on,
+    next_address,
+    next_run,
+    resume,
+    taken_word,
+)
 from lockstep.model.core.warp import close_group, groups_landed, hold, let_go_at
 from lockstep.model.counters import Stall
 from lockstep.model.sm import operands, write_ports
@@ -310,8 +317,7 @@ def sleep(c, s, warp, instruction):
     """Cycles that a warp sleeps; of a time in a register, which has been taken as an address."""
     if instruction.width == 0:
         return instruction.immediate
-    place = warp.address if c.kernels[warp.kernel].ring else warp.address - 1
-    nanoseconds = min(c.addresses[c.ctas[s, warp.cta].addresses + place].first, LONGEST_SLEEP)
+    nanoseconds = min(taken_word(c, s, warp), LONGEST_SLEEP)
     return -(-nanoseconds * instruction.immediate // KILOHERTZ_NS)
 
 
@@ -340,7 +346,10 @@ def after(c, s, w, warp, instruction, now):
         return  # its predicate keeps all lanes from it
     if op == BARRIER or op == ARRIVE:
         look.reason = STALL_BARRIER if op == BARRIER else STALL_WAIT
-        reach(c, s, w, instruction, op == BARRIER, now)
+        barrier, arrivals = instruction.immediate, instruction.arrivals
+        if instruction.width > 0:  # registers hold them, which have been taken as an address
+            barrier, arrivals = named_by(c, taken_word(c, s, warp))
+        reach(c, s, w, barrier, arrivals, op == BARRIER, now)
     elif op == CLUSTER_ARRIVE:
         cluster.arrive(c, s, w, now)
     elif op == CLUSTER_WAIT:
