@@ -85,7 +85,9 @@ def test_paths_are_relative_to_the_file(read, tmp_path):
         (BASE + "[changes]\na = []", "a has no values"),
         (BASE + "[changes]\na = [[1]]", "a: [1] is no number and no text"),
         (BASE + "[changes]\na = 1\n[[zip]]\na = [1]", "a is changed twice"),
-        (BASE + "[changes]\nsm" + ".sm" * 2000 + " = 1", "no name of a change is so deep"),
+        (BASE + "[changes]\nsm" + ".sm" * 20 + " = 1", "no name of a change is so deep"),
+        (BASE + "[changes]\nsm" + ".sm" * 40 + " = 1", "a key of more than 32 parts"),
+        (BASE + "[changes]\n" + "'s m' . " * 30_000 + "a = 1", "a key of more than 32 parts"),
         (BASE + "[[zip]]\na = [1, 2]\nb = [1]", "different lengths: a 2, b 1"),
         (BASE + "timing = 'sample:x'", "'sample:x': expected e.g. sample:error=1%"),
         (BASE + "timing = 'none'", "'none'; expected full"),
@@ -94,8 +96,9 @@ def test_paths_are_relative_to_the_file(read, tmp_path):
         ('gpus = ["QV100"]\nworkloads = [{command = ["a"], size = 3}]', "size is for built-in"),
         (BASE + "[changes]\na = " + str(list(range(1001))) + "\nb = " + str(list(range(1000))),
          "has 1,001,000 points; expected at most 1,000,000"),
-        (BASE + "x = [", "no TOML"),
-        (BASE + "\0", "no TOML"),
+        (BASE + "x = [", "points.toml, the end: Invalid value"),
+        (BASE + "\0", "points.toml, line 3: "),
+        (BASE + "x = " + "[" * 5000, "not a sweep file"),
     ],
 )  # fmt: skip
 def test_what_makes_no_points_is_refused(read, text, problem):
@@ -105,5 +108,5 @@ def test_what_makes_no_points_is_refused(read, text, problem):
 
 
 def test_a_file_must_be_there(tmp_path):
-    with pytest.raises(InputError, match=r"none.toml: cannot read: No such file"):
+    with pytest.raises(InputError, match=r"none.toml: No such file"):
         read_points(tmp_path / "none.toml")

@@ -101,6 +101,8 @@ def test_a_wrong_parameter_is_named_with_the_file(load, text, message):
         ("a = " + "9" * 5000, "not a GPU data file"),
         ("a." * 3000 + "a = 1", "more than"),
         ("sm.count = [{" + "a." * 3000 + 'a = 1}, "guess"]', "more than"),
+        ("a." * 40_000 + "a = 1", "a key of more than 32 parts"),
+        ('"a b" . ' * 40 + "a = 1", "a key of more than 32 parts"),
         ("#" * (1 << 21), "larger than 1048576 bytes"),
     ],
 )

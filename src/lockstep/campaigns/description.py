@@ -30,7 +30,6 @@ import itertools
 import math
 import os
 import re
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,6 +39,7 @@ import msgspec
 from lockstep import api, kernels
 from lockstep.campaigns.point import Setting, SweepPoint
 from lockstep.errors import InputError, suggestion
+from lockstep.gpus.datafile import parse
 
 MOST_POINTS = 1_000_000
 MOST_LEVELS = 8  # of a name of a change
@@ -104,14 +104,9 @@ def read_points(path: str | Path) -> list[SweepPoint]:
 
 def _read(path: Path) -> _Sweep:
     try:
-        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _Sweep)
-    except OSError as error:
-        raise InputError(path, "", f"cannot read: {error.strerror or error}") from error
-    except (RecursionError, msgspec.ValidationError) as error:
-        problem = str(error) or "nests too deeply"
-        raise InputError(path, "", problem + _nearest_key(problem)) from error
-    except ValueError as error:  # no UTF-8; integers of thousands of digits
-        raise InputError(path, "", f"no TOML: {error}") from error
+        return msgspec.convert(parse(path, "sweep file"), _Sweep)
+    except msgspec.ValidationError as error:
+        raise InputError(path, "", f"{error}{_nearest_key(str(error))}") from error
 
 
 def _nearest_key(problem: str) -> str:

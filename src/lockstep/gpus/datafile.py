@@ -18,6 +18,9 @@ from lockstep.gpus.spec import GPU
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 32  # tables and lists in each other: more than any parameter needs
+_LONG_KEY = re.compile(
+    rb"""(?<![\w."'-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){%d}""" % MAX_DEPTH
+)
 MAX_BASES = 8  # a chain of bases longer than this is a circle
 
 
@@ -81,13 +84,18 @@ def read_entries(path: Path, known: dict[str, object]) -> Entries:
     return Entries(values, sources, base, tuple(removed))
 
 
-def parse(path: Path) -> dict:
-    """The content of a data file. Raises :class:`InputError` if there is none, or it is no TOML."""
+def parse(path: Path, kind: str = "GPU data file") -> dict:
+    """The content of a file of TOML, a ``kind``.
+
+    Raises :class:`InputError` if there is none, it is no TOML, or larger or deeper than it may be.
+    """
     try:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
         if len(raw) > MAX_BYTES:
-            raise InputError(path, "", f"larger than {MAX_BYTES} bytes: not a GPU data file")
+            raise InputError(path, "", f"larger than {MAX_BYTES} bytes: not a {kind}")
+        if _LONG_KEY.search(raw):  # what it takes to read one grows with the square of its parts
+            raise InputError(path, "", f"not a {kind}: a key of more than {MAX_DEPTH} parts")
         content = tomllib.loads(raw.decode())
     except OSError as error:
         raise InputError(path, "", error.strerror or "cannot be read") from None
@@ -98,9 +106,9 @@ def parse(path: Path) -> dict:
         message = re.sub(r" \(at .*\)$", "", str(error))
         raise InputError(path, f"line {line[1]}" if line else "the end", message) from None
     except (RecursionError, ValueError) as error:  # deep nesting; integers of thousands of digits
-        raise InputError(path, "", f"not a GPU data file: {error}") from None
+        raise InputError(path, "", f"not a {kind}: {error}") from None
     if _depth(content) > MAX_DEPTH:
-        message = f"not a GPU data file: tables and lists more than {MAX_DEPTH} deep"
+        message = f"not a {kind}: tables and lists more than {MAX_DEPTH} deep"
         raise InputError(path, "", message)
     return content
 
