@@ -2,8 +2,9 @@
 
 Read ``points.py``, what is explored, and ``exploration.py``, the whole; then along an access's way:
 ``accesses.py``, made by ``coalescer.py`` of records and by ``written.py`` of what blocks wrote;
-``order.py`` with ``turns.py``; ``passes.py`` with ``lookups.py``, ``stacks.py`` and ``tagged.py``,
-and, where lines know when they were used, ``uses.py``, ``meetings.py`` and ``recency.py``.
+``order.py`` with ``turns.py``; ``beside.py``, a thread of its own for what follows; ``passes.py``
+with ``lookups.py``, ``stacks.py`` and ``tagged.py``, and, where lines know when they were used,
+``uses.py``, ``meetings.py`` and ``recency.py``.
 ``geometry.py`` says where a line lies. ``ahead.py`` has prefetchers, ``dram.py`` and
 ``dram_map.py`` what is behind an L2.
 """

@@ -1,11 +1,13 @@
 """Many configurations of L1 and L2 over the launches of one program, in one run of it."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from lockstep.caches.accesses import LINE_BYTES
+from lockstep.caches.beside import Beside
 from lockstep.caches.coalescer import Coalescer
 from lockstep.caches.dram import DramPoint
 from lockstep.caches.order import Interleaver, Order, places_of
@@ -64,6 +66,7 @@ class Exploration:
         self._sweeps = sweeps or (own(gpu),)
         self._of_sweeps = [self._plan.passes(s.l1, s.l2, s.dram) for s in self._sweeps]
         self._passes = [each for passes in self._of_sweeps for each in passes]
+        self._beside = Beside(partial(self._plan.take, self._passes))
         self._kernel: Kernel | None = None
         self._coalescer: Coalescer | None = None
         self._written: dict[int, WrittenCoalescer] = {}  # by the identity of their programs
@@ -107,6 +110,7 @@ class Exploration:
             return
         self._take_waiting()
         self._run(more=False)
+        self._beside.settle()
         for each in self._passes:
             each.end()
         self.launches += 1
@@ -163,7 +167,7 @@ class Exploration:
         while again:
             count, again = self._order.run(more)
             if count:
-                self._plan.take(self._passes, self._order.entries, count)
+                self._beside.take(self._order.entries, count)
 
 
 def own(gpu: GPU) -> Sweep:
