@@ -9,30 +9,60 @@ from lockstep._jit import Records, as_records
 from lockstep.caches.order import ENTRY
 from lockstep.plain_bytes import plain
 
+CHUNKS = 2  # of entries that may wait or be looked up
+
 
 class Beside:
-    """Calls ``take`` with copies of entries, in their order, one call after the other."""
+    """Does what it is asked to, one thing after the other, while who asks goes on.
 
-    def __init__(self, take: Callable[[Records, int], None]):
-        self._take = take
-        self._entries = as_records(np.zeros(0, ENTRY))
+    What something raises is raised by one of the next calls, or by ``settle``; what was to be done
+    after it is left out.
+    """
+
+    def __init__(self) -> None:
         self._thread: ThreadPoolExecutor | None = None
+        self._chunks = [as_records(np.zeros(0, ENTRY)) for _ in range(CHUNKS)]
+        self._busy: list[Future[None] | None] = [None] * CHUNKS
+        self._next = 0
         self._last: Future[None] | None = None
+        self._problem: BaseException | None = None
 
-    def take(self, entries: Records, count: int) -> None:
-        """Have some entries looked up; they may change as soon as this returns.
-
-        Raises what the call before raised.
-        """
-        self.settle()
-        if len(self._entries) < len(entries):
-            self._entries = as_records(np.zeros(len(entries), ENTRY))
-        plain(self._entries)[:count] = plain(entries)[:count]
+    def call(self, what: Callable[[], None]) -> Future[None]:
+        """Have something done."""
+        self._raise()
         self._thread = self._thread or ThreadPoolExecutor(1, "caches")
-        self._last = self._thread.submit(self._take, self._entries, count)
+        self._last = self._thread.submit(self._do, what)
+        return self._last
+
+    def take(self, take: Callable[[Records, int], None], entries: Records, count: int) -> None:
+        """Have a copy of some entries taken: they may change as soon as this returns."""
+        k, self._next = self._next, (self._next + 1) % CHUNKS
+        before = self._busy[k]
+        if before is not None:
+            before.result()
+        if len(self._chunks[k]) < len(entries):
+            self._chunks[k] = as_records(np.zeros(len(entries), ENTRY))
+        chunk = self._chunks[k]
+        plain(chunk)[:count] = plain(entries)[:count]
+        self._busy[k] = self.call(lambda: take(chunk, count))
 
     def settle(self) -> None:
-        """Wait until all entries are looked up; raises what a call raised."""
-        last, self._last = self._last, None
-        if last is not None:
-            last.result()
+        """Wait until all is done."""
+        if self._last is not None:
+            self._last.result()
+        self._raise()
+
+    def _do(self, what: Callable[[], None]) -> None:
+        if self._problem is None:
+            try:
+                what()
+            except BaseException as error:
+                self._problem = error
+
+    def _raise(self) -> None:
+        """Raise what something has raised, once."""
+        if (problem := self._problem) is not None:
+            if self._last is not None:
+                self._last.result()  # what is left out
+            self._problem = None
+            raise problem

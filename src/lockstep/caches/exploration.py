@@ -66,7 +66,8 @@ class Exploration:
         self._sweeps = sweeps or (own(gpu),)
         self._of_sweeps = [self._plan.passes(s.l1, s.l2, s.dram) for s in self._sweeps]
         self._passes = [each for passes in self._of_sweeps for each in passes]
-        self._beside = Beside(partial(self._plan.take, self._passes))
+        self._look_up = partial(self._plan.take, self._passes)
+        self._beside = Beside()
         self._kernel: Kernel | None = None
         self._coalescer: Coalescer | None = None
         self._written: dict[int, WrittenCoalescer] = {}  # by the identity of their programs
@@ -110,9 +111,7 @@ class Exploration:
             return
         self._take_waiting()
         self._run(more=False)
-        self._beside.settle()
-        for each in self._passes:
-            each.end()
+        self._beside.call(self._end_passes)
         self.launches += 1
         if self._told:
             self._told(self.launches, self._kernel.name)
@@ -138,6 +137,7 @@ class Exploration:
         """
         import pandas as pd
 
+        self._beside.settle()
         mine = self._sweeps[sweep]
         given: tuple[tuple[object, ...], ...] = (mine.l1, mine.l2, mine.dram)
         rank = [{point: k for k, point in enumerate(points)} for points in given]
@@ -149,8 +149,15 @@ class Exploration:
         self._kernel = kernel
         apart = kernel.warps * kernel.warp_size * 4 // LINE_BYTES
         self._order.begin(places_of(kernel, self._gpu), kernel.warps, apart)
+        self._beside.call(self._launch_passes)
+
+    def _launch_passes(self) -> None:
         for each in self._passes:
             each.launch(self._gpu.launch.flush_l1, self._gpu.launch.l2 == "flush")
+
+    def _end_passes(self) -> None:
+        for each in self._passes:
+            each.end()
 
     def _take_waiting(self) -> None:
         """The CTAs that wait can begin."""
@@ -167,7 +174,7 @@ class Exploration:
         while again:
             count, again = self._order.run(more)
             if count:
-                self._beside.take(self._order.entries, count)
+                self._beside.take(self._look_up, self._order.entries, count)
 
 
 def own(gpu: GPU) -> Sweep:
