@@ -1,16 +1,12 @@
 """Issue: execution units, branches, fences, asynchronous copies, and what else holds a warp."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from lockstep.builder import KernelBuilder
 from lockstep.gpus.units import operations
 from lockstep.isa.instruction import OpClass
-from lockstep.model.clock import NEVER
 from lockstep.model.core.state import GROUPS
 from lockstep.model.counters import Stall
-from lockstep.model.sm import issue
 from lockstep.workload import MemoryCopy
 
 pytestmark = pytest.mark.plain
@@ -420,17 +416,3 @@ def test_a_sleep_takes_longer_than_it_says(watch, tiny, nanoseconds, cycles):
     k(f"NANOSLEEP {nanoseconds:#x}")
     k("NOP")
     assert watch(k.workload(), tiny(**changes)).of(0)[1] == cycles
-
-
-@pytest.mark.parametrize("op", [OpClass.FENCE, OpClass.LOCAL_FENCE])
-def test_a_fence_waits_for_data_that_is_known_to_come(tiny, idle_sms, op):
-    """The last access has ended, and its data is there later: whatever else held the warp."""
-    c = idle_sms(tiny())
-    warp, look = c.warps[0, 0], c.looks[0, 0]
-    warp.fenced, warp.outstanding, warp.accessed = 10, 0, 50
-    instruction = SimpleNamespace(op=int(op), cache=0)
-    assert issue.synchronises(c, 0, 0, warp, look, instruction, 49) == 50
-    assert look.reason == Stall.FENCE
-    assert issue.synchronises(c, 0, 0, warp, look, instruction, 50) == 50
-    warp.outstanding = 1
-    assert issue.synchronises(c, 0, 0, warp, look, instruction, 50) >= NEVER

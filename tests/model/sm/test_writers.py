@@ -24,6 +24,7 @@ ARGUMENTS = {"warp": "warps", "cta": "ctas", "look": "looks", "sub": "subcores",
 ARGUMENTS["access"] = "accesses"
 """What functions call a record that they are given."""
 
+STAGES = {"eligibility": "issue"}  # files that are parts of a stage, which writes as one
 SEVERAL = {
     "looks.awaits": {"issue", "launch"},
     "looks.reason": {"issue", "launch", "scheduler"},
@@ -104,7 +105,7 @@ def writers():
             if isinstance(node, ast.FunctionDef):
                 for array, field in written_by(node):
                     if array in RECORDS and field in RECORDS[array].names:
-                        found[f"{array}.{field}"].add(file.stem)
+                        found[f"{array}.{field}"].add(STAGES.get(file.stem, file.stem))
     return found
 
 

@@ -18,7 +18,8 @@ from lockstep.model.core import attribution
 from lockstep.model.core.accounting import NO_WARP, account, account_issue
 from lockstep.model.core.state import CANDIDATE
 from lockstep.model.policy import compile_policy
-from lockstep.model.sm.issue import STALL_CONSTANT, awaited, examine, has_constant, issue
+from lockstep.model.sm.eligibility import STALL_CONSTANT, awaited, examine, has_constant
+from lockstep.model.sm.issue import issue
 from lockstep.model.sm.write_ports import settle_results
 
 GTO, LRR, GTY, OLDEST, USER, GRR = 0, 1, 2, 3, 4, 5
