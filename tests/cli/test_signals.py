@@ -17,13 +17,27 @@ from lockstep.cli.main import main
 from lockstep.cli.signals import SIGNALS, Interrupted, ending_by_signals
 
 
+class Half:
+    """Fails to be finalized unless it was made whole, as objects of llvmlite do."""
+
+    def __init__(self, interrupts=False):
+        if interrupts:
+            os.kill(os.getpid(), signal.SIGHUP)
+        self.whole = True
+
+    def __del__(self):
+        del self.whole
+
+
 @pytest.fixture(autouse=True)
 def not_ignored():
     """As in a terminal, also where the tests run in the background or under ``nohup``."""
     before = {number: signal.getsignal(number) for number in SIGNALS}
+    hook = sys.unraisablehook
     for number in SIGNALS:
         signal.signal(number, signal.default_int_handler)
     yield
+    sys.unraisablehook = hook
     for number, handler in before.items():
         signal.signal(number, handler)
 
@@ -48,6 +62,26 @@ def test_only_the_first_signal_interrupts_but_ctrl_c_does_again():
         with pytest.raises(Interrupted):
             os.kill(os.getpid(), signal.SIGINT)
         assert ending.code == 128 + signal.SIGHUP
+
+
+def test_what_was_interrupted_while_it_was_made_goes_without_a_word(capsys):
+    sys.unraisablehook = sys.__unraisablehook__  # not that of the tests
+    made = []
+    with ending_by_signals():
+        with pytest.raises(Interrupted) as interrupted:
+            Half(interrupts=True)
+        made.append(interrupted)  # which holds it until everything has ended
+        del interrupted
+    made.clear()
+    assert capsys.readouterr().err == ""
+
+
+def test_what_fails_to_be_finalized_without_a_signal_is_told(capsys):
+    sys.unraisablehook = sys.__unraisablehook__
+    with ending_by_signals():
+        del Half().whole
+    assert "AttributeError" in capsys.readouterr().err
+    assert sys.unraisablehook is sys.__unraisablehook__
 
 
 def test_what_is_ignored_stays_ignored():

@@ -44,13 +44,14 @@ class SignalEnding:
         """A hook for exceptions in callbacks, which return to code that knows none of Python's.
 
         They are finalizers and callbacks of libraries, which go on or fail in some other way:
-        interrupt again soon, unless all has ended by then.
+        interrupt again soon, unless all has ended by then. What was interrupted while it was made
+        may fail to be finalized: nobody needs to know.
         """
 
         def hook(unraisable) -> None:
             if issubclass(unraisable.exc_type, KeyboardInterrupt):
                 signal.setitimer(signal.ITIMER_REAL, DELAY)
-            else:
+            elif not self.number:
                 otherwise(unraisable)
 
         return hook
@@ -77,6 +78,7 @@ def ending_by_signals() -> Iterator[SignalEnding]:
         yield ending
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        sys.unraisablehook = hook
+        if not ending.number:  # else the process ends, and finalizes what is left
+            sys.unraisablehook = hook
         for number, old in before.items():
             signal.signal(number, old)
