@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lockstep._jit import as_records
-from lockstep.plain_bytes import LARGE, plain, put_together, together
+from lockstep.plain_bytes import LARGE, copied, plain, put_together, together
 
 KIND = np.dtype([("a", "i8"), ("b", "i4", (2,))])
 
@@ -21,6 +21,19 @@ def test_records_follow_each_other(wrap):
     found = together(parts, KIND)
     assert found.dtype == KIND and found["a"].tolist() == [1, 2, 3, 5]
     assert found["b"].tolist() == [[1, 1], [2, 2], [3, 3], [5, 5]]
+
+
+@pytest.mark.parametrize("wrap", [lambda array: array, as_records], ids=["plain", "records"])
+def test_a_copy_is_of_the_same_kind_and_apart(wrap):
+    given = wrap(_records(1, 2, 3))
+    for part, numbers in ((given, [1, 2, 3]), (given[:0], []), (given[1:], [2, 3])):
+        made = copied(part)
+        assert made.dtype == KIND and made["a"].tolist() == numbers
+        part["a"] += 10
+        assert made["a"].tolist() == numbers
+        part["a"] -= 10
+    numbers = np.arange(5)
+    assert copied(numbers).tolist() == [0, 1, 2, 3, 4] and copied(numbers) is not numbers
 
 
 def test_one_part_is_not_copied():

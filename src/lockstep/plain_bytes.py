@@ -15,6 +15,11 @@ def plain(array: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(array).view(np.ndarray).view(raw)
 
 
+def copied(array: np.ndarray) -> np.ndarray:
+    """A copy of records, or of numbers."""
+    return plain(array).copy().view(array.dtype)
+
+
 def together(parts: Sequence[np.ndarray], kind: np.dtype) -> np.ndarray:
     """Arrays of records of one kind one after the other; of a single one, itself."""
     if len(parts) == 1:

@@ -22,7 +22,7 @@ from lockstep.gpus.spec import GPU
 from lockstep.model.clock import NEVER
 from lockstep.model.core import bind
 from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS
-from lockstep.plain_bytes import together
+from lockstep.plain_bytes import copied, together
 
 _FROZEN = ("finish_order", "events", "next_sample")
 """What a checkpoint holds as it is."""
@@ -48,7 +48,7 @@ class Account:
     def launch(self, slot: int, now: int) -> None:
         """A kernel is about to get a slot: what is counted from now on is its own."""
         self._machine.settle(now)
-        self._baselines[slot] = tuple(each.copy() for each in self._machine.counters)
+        self._baselines[slot] = tuple(map(copied, self._machine.counters))
 
     def counters(self, run: Running) -> KernelCounters:
         """What a kernel has done; the machine is settled."""
@@ -212,7 +212,7 @@ class Account:
 
 def _difference(now: np.ndarray, before: np.ndarray) -> np.ndarray:
     """What counters gained, shard by shard."""
-    after = np.array(now.view(np.ndarray))
+    after = copied(now)
     flat = after.view(np.int64)
     flat -= np.ascontiguousarray(before.view(np.ndarray)).view(np.int64)
     return after

@@ -5,6 +5,7 @@ import numpy as np
 from lockstep._jit import Context, as_records, inline, jit, popcount
 from lockstep.execution.programs.program import Program
 from lockstep.execution.state import WAITED
+from lockstep.plain_bytes import copied
 from lockstep.workload import ADDRESS, RUN, WARP, Cta
 from lockstep.workload.bulk_copies import (
     OBJECT_SHIFT,
@@ -291,10 +292,10 @@ class Expander:
         expand(self._x, n)
         bounds = self._bounds[: n + 1].tolist()
         arrays = [
-            array[:end].copy()
+            copied(array[:end])
             for array, end in zip((self._runs, self._addresses, self._x.pool), bounds[n][RUNS:])
         ]
-        every = self._warps[: n * warps].copy().reshape(n, warps)
+        every = copied(self._warps[: n * warps]).reshape(n, warps)
         return [
             Cta(index, own, *(a[i:j] for a, i, j in zip(arrays, first[RUNS:], end[RUNS:])))
             for index, own, first, end in zip(indices, every, bounds, bounds[1:])
