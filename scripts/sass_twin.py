@@ -28,7 +28,6 @@ from ptx_twin.machine_code import ARCHITECTURES, FOLDER, FREE, Assembled, assemb
 OLD = (70,)  # architectures that CUDA 13 does not know
 UNIFORM = (80, 90)  # those whose uniform datapath is tested
 UNIFORM_FAMILIES = (case_integer, case_compare, case_conversion)
-REFUSED = ("mma.sp",)  # products of sparse matrices, which machine code does not execute
 FATAL = ("ld.global.v8.u8", "ld.global.v8.s8", "ld.global.v8.b8")  # ptxas 13.0 ends by a signal
 MISTAKEN = ("szext",)  # with a parameter as length ptxas 13.0 emits SGXT.U32 by c[0x0][0x0]
 KERNEL_COST = 10  # of a kernel in the sample, in instructions
@@ -47,7 +46,7 @@ def choose_cases(architecture: int) -> Kernels:
     kernels = {}
     for k, bundle in enumerate(bundles()):
         for case in bundle.cases:
-            if case.sm > architecture or case.name.startswith((*FREE, *REFUSED, *FATAL)):
+            if case.sm > architecture or case.name.startswith((*FREE, *FATAL)):
                 bundle = bundle.without(case)
         if bundle.cases:
             kernels[f"k{k}"] = assembled(bundle, False)

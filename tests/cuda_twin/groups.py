@@ -1,5 +1,6 @@
 """Statements of cooperative groups, by tiles all of whose threads are there."""
 
+from cuda_twin import uniform
 from cuda_twin.statements import Names, Statements
 
 _TILES = (
@@ -22,9 +23,9 @@ def tile(s: Statements, names: Names, mask: str, *_: object) -> None:
 
 
 def wide(s: Statements, names: Names, *_: object) -> None:
-    """Across warps, where no thread of a block has left."""
+    """Across warps, where no thread of a block has left; all name the same thread of a tile."""
     size = s.chance.choice((64, 128))
-    v, w = s.e.value("u32", names, 1), s.e.value("u32", names, 1)
+    v, w = s.e.value("u32", names, 1), uniform.value(s, "u32")
     call = f"{s.chance.choice(_WIDE)}<{size}>({v}, {w})"
     s.write(f"if ((threads & {size - 1}) == 0 && __syncthreads_count(1) == threads)")
     s.write(f"    {s.variable(names, 'u32')} ^= {call};")

@@ -192,7 +192,9 @@ def sparse_products():
             text += f" {vector('a', 1 + a + b, d)}, {{a0}}, {selector:#x};"
             metadata = "b32:halves" if kind == "tf32" else "b32:places"
             operands = [stored + flavour] * (a + b) + [held + flavour] * d
-            yield Case(name, text, (held,) * d, (metadata, *operands), sm=90)
+            yield Case(
+                name, text, (held,) * d, (metadata, *operands), sm=90 if kind[0] == "e" else 80
+            )
     name = "mma.sp.sync.aligned.m16n8k32.row.col.satfinite.s32.u8.s8.s32"
     text = f"{name} {vector('r', 0, 4)}, {vector('a', 1, 2)}, {vector('a', 3, 2)},"
     text += f" {vector('a', 5, 4)}, {{a0}}, 0;"

@@ -84,8 +84,11 @@ def test_five_launches_are_too_few_and_six_are_enough():
     assert is_significant([1.0] * 50) is True
 
 
+HUGE = '{"kernels": [{"title": "a", "metrics": {}, "cycles": 1%s}]}' % ("0" * 400)
+
+
 @pytest.mark.parametrize(
-    "content", ["", "{", "[]", "{}", '{"kernels": [{"title": "a"}]}', "null", "[" * 5000]
+    "content", ["", "{", "[]", "{}", '{"kernels": [{"title": "a"}]}', "null", "[" * 5000, HUGE]
 )
 def test_files_that_are_none_are_refused_by_name(tmp_path, content):
     path, right = tmp_path / "x.json", tmp_path / "right.json"

@@ -166,7 +166,7 @@ def _of_document(document: Any, label: str, path: Path) -> RunTable:
             (str(k["title"]), _numbers(k["metrics"]) | {CYCLES: float(k["cycles"])})
             for k in document["kernels"]
         ]
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         raise InputError(path, "", "has no timed kernels: give files that --json wrote") from None
     return _by_kernel(label, entries)
 

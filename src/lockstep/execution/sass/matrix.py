@@ -7,6 +7,7 @@ from lockstep.execution.lanes import matrix_moves as moves
 from lockstep.execution.lanes.addresses import Access
 from lockstep.execution.lanes.matrix import Numbers
 from lockstep.execution.lanes.matrix_elements import per_register
+from lockstep.execution.lanes.sparse import sparse, sparsity_of
 from lockstep.execution.lanes.types import I32, Value
 from lockstep.execution.sass.floating import rounding_of
 from lockstep.execution.sass.lift import Lift
@@ -15,7 +16,7 @@ from lockstep.execution.sass.opcodes import opcode
 from lockstep.execution.state import Window
 from lockstep.isa.instruction import WARP_SIZE
 from lockstep.isa.sass.encoding.instruction import Instruction
-from lockstep.isa.sass.encoding.operand import Address, Register
+from lockstep.isa.sass.encoding.operand import Address, Immediate, Register
 
 _COLUMNS = 8  # of a result
 _ROW_BYTES = 16  # of a matrix in shared memory
@@ -49,7 +50,7 @@ def multiply_in_steps(lift: Lift, i: Instruction) -> None:
     lift.write_words(i.operands[0], result[2 * step : 2 * step + 2])
 
 
-@opcode("HMMA", modifiers="16816 1688 1684 F32 F16 BF16 TF32")
+@opcode("HMMA", "HMMA.SP", modifiers="16832 16816 1688 1684 F32 F16 BF16 TF32")
 def multiply(lift: Lift, i: Instruction) -> None:
     """Factors are f16 unless a modifier says otherwise; so are sums without F32."""
     words = i.modifiers
@@ -58,7 +59,7 @@ def multiply(lift: Lift, i: Instruction) -> None:
     _multiply(lift, i, Numbers(kind, kind, total, total))
 
 
-@opcode("IMMA", modifiers="8816 8832 16816 16832 16864 S8 U8 S4 U4 SAT ROW COL")
+@opcode("IMMA", "IMMA.SP", modifiers="8816 8832 16816 16832 16864 168128 S8 U8 S4 U4 SAT ROW COL")
 def multiply_integers(lift: Lift, i: Instruction) -> None:
     first, second = [m.lower() for m in i.modifiers if m in ("S8", "U8", "S4", "U4")][:2]
     saturates = "SAT" in i.modifiers
@@ -78,12 +79,14 @@ def multiply_doubles(lift: Lift, i: Instruction) -> None:
 
 
 def _multiply(lift: Lift, i: Instruction, numbers: Numbers) -> None:
+    """A product; of a sparse one (SP), half of the first factor's elements are stored."""
     rows, depth = _shape(i)
     depth = depth // 32 if numbers.first == "b1" else depth
     each, wide = per_register(numbers.first), numbers.first == "f64"
     sums = per_register(numbers.accumulator)
+    stored = depth // 2 if "SP" in i.modifiers else depth
     counts = (
-        rows * depth // (WARP_SIZE * each),
+        rows * stored // (WARP_SIZE * each),
         depth * _COLUMNS // (WARP_SIZE * each),
         rows * _COLUMNS // (WARP_SIZE * sums),
     )
@@ -91,9 +94,22 @@ def _multiply(lift: Lift, i: Instruction, numbers: Numbers) -> None:
     if any(o.negated or o.absolute for o in sources):
         raise lift.refuse("signs of factors are not supported")
     a, c, start = (_registers(lift, o, n, wide) for o, n in zip(sources, counts, strict=False))
-    layout = lanes.tile(rows, depth, each)
-    result = lanes.multiply(lift.b, layout, numbers, [a, c], start)
+    layout = lanes.tile(rows, stored, each)
+    kind = _sparse(lift, i, numbers, depth, sources[-1]) if "SP" in i.modifiers else None
+    result = lanes.multiply(lift.b, layout, numbers, [a, c], start, kind)
     lift.write_words(i.operands[0], [w for v in result for w in lift.split(v)])
+
+
+def _sparse(
+    lift: Lift, i: Instruction, numbers: Numbers, depth: int, metadata: Register
+) -> lanes.ProductKind:
+    """The product that a register of metadata makes, of the lanes that the last operand selects."""
+    selector = i.operands[-1]
+    assert isinstance(selector, Immediate), "two bits of the instruction"
+    sparsity = sparsity_of(numbers.first, depth, selector.value)
+    if sparsity is None:
+        raise lift.refuse(f"{selector.value} selects no lanes with metadata")
+    return sparse(sparsity, lift.read(metadata))
 
 
 def _registers(lift: Lift, operand: Register, count: int, wide: bool) -> list[Value]:
