@@ -18,6 +18,7 @@ from ptx_twin.generator import SCRATCH
 from ptx_twin.machine_code import ARCHITECTURES, OTHER, assembled, settled, unpack
 
 ELSEWHERE = {
+    "test_ada_machine_code.py": "QMMA QMMA.SP",
     "test_machine_code_rest.py": "ACQBULK B2R CCTLL PREEXIT R2P VHMNMX VIMNMX3",
     "test_machine_code_flow.py": "BPT BRX LDL LEPC P2R",
     "test_machine_code_barriers.py": "ARRIVES.LDGSTSBAR ATOMS.ARRIVE RPCMOV.32 SYNCS.ARRIVE "

@@ -66,6 +66,14 @@ def multiply_integers(lift: Lift, i: Instruction) -> None:
     _multiply(lift, i, Numbers(first, second, "s32", "s32", saturates=saturates))
 
 
+@opcode("QMMA", "QMMA.SP", modifiers="16816 16832 16864 F32 F16 E4M3 E5M2 ROW COL")
+def multiply_eighths(lift: Lift, i: Instruction) -> None:
+    """Factors of eight bits (Ada); Hopper's code converts them, and multiplies halves."""
+    first, second = [m.lower() for m in i.modifiers if m in ("E4M3", "E5M2")]
+    total = "f32" if "F32" in i.modifiers else "f16"
+    _multiply(lift, i, Numbers(first, second, total, total))
+
+
 @opcode("BMMA", modifiers="88128 168128 168256 AND XOR POPC")
 def multiply_bits(lift: Lift, i: Instruction) -> None:
     """Products are counts of ones; 32 bits are an element."""
