@@ -41,7 +41,7 @@ from lockstep.campaigns.point import Setting, SweepPoint
 from lockstep.errors import InputError, suggestion
 from lockstep.gpus.datafile import parse
 
-MOST_POINTS = 1_000_000
+MOST_POINTS = 200_000  # which take 70 MB before the first one runs
 MOST_LEVELS = 8  # of a name of a change
 LONGEST = 60  # characters of one that an error shows
 Settings = tuple[tuple[str, Setting], ...]
