@@ -22,6 +22,8 @@ from lockstep.execution.state import (
     Window,
 )
 
+WORD_BYTES = 4  # the least that memory swaps
+
 
 class Fault(IntEnum):
     """Why a launch ended early."""
@@ -43,6 +45,17 @@ class Fault(IntEnum):
 
 
 @inline
+def end_for(end, size):
+    """Where memory that ends somewhere ends for accesses of ``size`` bytes.
+
+    Atomics on one or two bytes are compare-and-swap on the word that holds them, whose other bytes
+    may be behind the end: compilers emit that, with a plain load before it, and to hardware, whose
+    memory ends with a page, it is nothing.
+    """
+    return (end + WORD_BYTES - 1) // WORD_BYTES * WORD_BYTES if size == WORD_BYTES else end
+
+
+@inline
 def find(x, address, size):
     """Row of the allocation that holds an access, or -1."""
     low, high = 0, x.known[0]
@@ -55,7 +68,7 @@ def find(x, address, size):
     if low == 0:
         return -1
     row = x.allocations[low - 1]
-    return low - 1 if address + size <= row.address + row.bytes else -1
+    return low - 1 if address + size <= end_for(row.address + row.bytes, size) else -1
 
 
 @inline
@@ -83,7 +96,7 @@ def shared_place(x, w, site, lane, relative, size, everywhere):
         address = (relative + cta.tag) % WINDOW_BYTES
         offset, rank = address % launch.tag, address >> TAG_SHIFT & RANK_MASK
     known = rank == cta.rank or (everywhere and rank < launch.cluster_ctas)
-    if not known or offset < 0 or offset + size > launch.shared_bytes:
+    if not known or offset < 0 or offset + size > end_for(launch.shared_bytes, size):
         fail(x, Fault.SHARED_OUT_OF_BOUNDS, w, lane, site, address, size)
         return 0
     return x.ctas[place - cta.rank + rank].shared + offset
