@@ -49,10 +49,12 @@ def end_for(end, size):
     """Where memory that ends somewhere ends for accesses of ``size`` bytes.
 
     Atomics on one or two bytes are compare-and-swap on the word that holds them, whose other bytes
-    may be behind the end: compilers emit that, with a plain load before it, and to hardware, whose
-    memory ends with a page, it is nothing.
+    may be behind the end. Compilers emit that, libraries write it, with a plain load of two or four
+    bytes before it, and to hardware, whose memory ends with a page, it is nothing.
     """
-    return (end + WORD_BYTES - 1) // WORD_BYTES * WORD_BYTES if size == WORD_BYTES else end
+    if size == WORD_BYTES or size == WORD_BYTES // 2:
+        return (end + size - 1) // size * size
+    return end
 
 
 @inline
