@@ -11,7 +11,7 @@ from ptx_twin.programs import kernel
 CODE = Path(__file__).parent / "cubins" / "ends.sm_90.cubin"
 
 
-@pytest.fixture(scope="module", params=[None, "memory"])
+@pytest.fixture(scope="module", params=[None, "memory", "init"])
 def module(request):
     with lockstep.Device("H100", timing=False, check=request.param) as device:
         yield device.load_cubin(CODE)

@@ -210,6 +210,7 @@ RANK_MASK = 0xFF
 CODE_WINDOW = 4 << 40  # addresses of functions
 FUNCTION_STEP = 16  # between them
 SINK_BYTES = 128  # as many as one lane accesses at most
+WORD_BYTES = 4  # the least that memory swaps
 SHADOW = -(1 << 44)  # from a byte in device memory or a CTA's to what tells whether it was written
 WRITTEN = 0xFF  # the byte there, else 0
 SPANS = 1 << 32  # in the size of a check: more is accessed than the bytes that are looked at

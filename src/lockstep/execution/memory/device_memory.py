@@ -16,7 +16,7 @@ from lockstep.execution.checks.kinds import Check
 from lockstep.execution.checks.shadow import Shadow
 from lockstep.execution.memory.address_range import AddressRange, DeviceMemoryError
 from lockstep.execution.memory.touched import TouchedLines
-from lockstep.execution.state import ALLOCATION
+from lockstep.execution.state import ALLOCATION, WORD_BYTES
 
 ALIGNMENT = 256  # bytes, as cudaMalloc gives
 RED_ZONE = 1024  # bytes behind each allocation, where accesses are checked
@@ -103,6 +103,7 @@ class DeviceMemory:
             self._hidden.add(address)
         if self.shadow:
             (self.shadow.forget if unwritten else self.shadow.mark)(address, size)
+            self.shadow.mark(address + size, -size % WORD_BYTES)  # swapped with the last bytes
         return address
 
     def _room(self, size: int) -> int:

@@ -19,10 +19,9 @@ from lockstep.execution.state import (
     SPANS,
     TAG_SHIFT,
     WINDOW_BYTES,
+    WORD_BYTES,
     Window,
 )
-
-WORD_BYTES = 4  # the least that memory swaps
 
 
 class Fault(IntEnum):

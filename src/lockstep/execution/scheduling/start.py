@@ -50,10 +50,13 @@ def start_cta(x, place, number):
     if looks_for_races(x):
         begin_clocks(x, place)
     if len(x.checked.written):
-        for byte in range(place * running.shared_stride, (place + 1) * running.shared_stride):
+        start = place * running.shared_stride
+        end = start + x.launch[0].shared_bytes
+        for byte in range(start, end):
             x.checked.written[byte] = 0
-        reserved = place * running.shared_stride
-        for byte in range(reserved + running.reserved_first, reserved + running.reserved_behind):
+        for byte in range(end, start + running.shared_stride):  # swapped with the last bytes
+            x.checked.written[byte] = WRITTEN
+        for byte in range(start + running.reserved_first, start + running.reserved_behind):
             x.checked.written[byte] = WRITTEN
 
 
