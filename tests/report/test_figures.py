@@ -54,3 +54,18 @@ def test_models_of_dependences_are_counted_where_they_differ():
     assert figures.dependences(["control"] * 3) == "control bits"
     both = figures.dependences(["control", "scoreboard", "control"])
     assert both == "control bits (2 kernels), scoreboard (1 kernels)"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("lib::detail::scan<int>", "lib::detail::scan<int>"),
+        ("lib::V_3::detail::sort::histogram<lib::Two<int, 4>>", "histogram<lib::Two<int, …"),
+        ("lib::V_3::detail::sort::distribute<int>", "distribute<int>"),
+        ("lib::(anonymous namespace)::Shape<ns::A>::fill", "fill"),
+        ("a_kernel_of_the_program_itself", "a_kernel_of_the_program_…"),
+        ("lib::detail::Pointer::operator-><int>", "lib::detail::Pointer::op…"),
+    ],
+)
+def test_the_scopes_of_a_long_name_go_first(name, text):
+    assert figures.kernel_name(name, 25) == text

@@ -48,9 +48,26 @@ def clean(name: str) -> str:
 
 
 def kernel_name(name: str, width: int = NAME_WIDTH) -> str:
-    """A kernel's name in C++ without parameters, shortened to ``width`` characters."""
+    """A kernel's name in C++ without parameters, shortened to ``width`` characters.
+
+    The scopes that it is in go first: kernels of a library have theirs in common.
+    """
     text = clean(short_name(name))
+    if len(text) > width:
+        text = text[_own_name(text) :]
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _own_name(text: str) -> int:
+    """Where a name begins that is in scopes; 0 if brackets do not match, as in operator->."""
+    depth = start = 0
+    for k, character in enumerate(text):
+        depth += (character in "<({[") - (character in ">)}]")
+        if depth < 0:
+            return 0
+        if depth == 0 and text[k : k + 2] == "::":
+            start = k + 2
+    return start if depth == 0 else 0
 
 
 def bar(value: float, width: int) -> str:
