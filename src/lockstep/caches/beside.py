@@ -1,4 +1,7 @@
-"""A thread that looks entries up while the next ones are made: compiled code lets others run."""
+"""A thread beside that of the program, in whose time entries are looked up.
+
+Compiled code lets other threads run.
+"""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor

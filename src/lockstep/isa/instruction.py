@@ -127,9 +127,7 @@ SLOT_SHIFT, SLOT_BITS = 8, 2
 NO_CONTROL = -1  # `stall` of an instruction whose scheduling control bits are not known
 NO_BARRIER = 7  # dependence barrier number that means "none"
 NAMED_BARRIERS = 16  # of a CTA
-THREADS_SHIFT = (
-    16  # in place of an address of a barrier that registers name: number | threads << this
-)
+THREADS_SHIFT = 16  # number | threads << this is kept of a barrier that registers name
 NO_CONSTANT = -1  # `constant` of an instruction without one
 CONSTANT_BANK = 1 << 16  # bytes that a bank of constant memory can have
 CONSTANT_BANKS = 32  # that an instruction can name
