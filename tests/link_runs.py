@@ -1,8 +1,7 @@
 """Results with links, written by hand: of a GPU of two modules, and of a system of two GPUs."""
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 
 from gpu_systems import small_system
 from lockstep.engine.host.copy_link import LinkRun

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from lockstep.errors import WorkloadError
@@ -64,8 +65,7 @@ class PeerCopy(MemoryCopy):
     staged: bool = False  # by way of the host: one of them has no access to the other
 
 
-@dataclass(frozen=True, slots=True)
-class SetDevice:
+class SetDevice(msgspec.Struct, frozen=True):
     """What follows is of another device: its streams, kernels, and copies between it and the host.
 
     Events are of no device; the first command of a run is of device 0.
@@ -74,8 +74,7 @@ class SetDevice:
     device: int
 
 
-@dataclass(frozen=True, slots=True)
-class HostCall:
+class HostCall(msgspec.Struct, frozen=True):
     """What keeps the host busy and asks for nothing; ``picoseconds`` come on top.
 
     Without a kind it is no call, but what the program does between its calls.
@@ -86,8 +85,7 @@ class HostCall:
     picoseconds: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Synchronize:
+class Synchronize(msgspec.Struct, frozen=True):
     """The host waits for what a stream has so far (None: all streams), or for an event alone."""
 
     stream: int | None = None
@@ -95,31 +93,27 @@ class Synchronize:
     kind: CallKind = "synchronize"
 
 
-@dataclass(frozen=True, slots=True)
-class OpenStream:
+class OpenStream(msgspec.Struct, frozen=True):
     """A stream that waits for no other, and for which the default stream does not wait."""
 
     stream: int
 
 
-@dataclass(frozen=True, slots=True)
-class RecordEvent:
+class RecordEvent(msgspec.Struct, frozen=True):
     """Something happens when all that a stream has so far is done; ``event``: its number."""
 
     event: int
     stream: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class WaitEvent:
+class WaitEvent(msgspec.Struct, frozen=True):
     """What a stream gets from now on waits for an event that was recorded."""
 
     event: int
     stream: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Managed:
+class Managed(msgspec.Struct, frozen=True):
     """Memory is managed from now on, and the host has it; or it is not any more."""
 
     address: int
@@ -127,8 +121,7 @@ class Managed:
     managed: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class HostAccess:
+class HostAccess(msgspec.Struct, frozen=True):
     """The program accesses managed memory: pages that are on the GPU come back."""
 
     address: int

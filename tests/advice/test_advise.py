@@ -1,7 +1,6 @@
 """What all rules found, put together: order, table, document."""
 
-import dataclasses
-
+import msgspec
 import pytest
 
 import lockstep
@@ -31,7 +30,7 @@ def test_the_table_has_a_row_an_item(outcome):
 def test_without_findings_the_table_is_empty_and_has_its_columns(outcome):
     result = outcome("tensor", True)
     whole = examined(outcome("uncoalesced", False)).table
-    advice = dataclasses.replace(examined(result), items=())
+    advice = msgspec.structs.replace(examined(result), items=())
     assert advice.table.empty and list(advice.table.columns) == list(whole.columns)
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import msgspec
 import pytest
 
 from lockstep.builder import program
@@ -56,7 +57,9 @@ def without(kernel, gaps):
 
     def ctas():
         kept = (cta for number, cta in enumerate(kernel.ctas()) if stays(number))
-        return (replace(cta, index=(number, 0, 0)) for number, cta in enumerate(kept))
+        return (
+            msgspec.structs.replace(cta, index=(number, 0, 0)) for number, cta in enumerate(kept)
+        )
 
     return replace(kernel, grid=(n, 1, 1), ctas=ctas)
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -174,7 +175,7 @@ def spoiled(change):
         (lambda ctas: iter(ctas[:2]), r"kernel 1 \(kernel\): 2 CTAs; its grid has 3"),
         (lambda ctas: iter([*ctas, ctas[0]]), "CTA 0,0,0 appears twice"),
         (
-            lambda ctas: iter([replace(ctas[0], warps=ctas[0].warps[:1])]),
+            lambda ctas: iter([msgspec.structs.replace(ctas[0], warps=ctas[0].warps[:1])]),
             "CTA 0,0,0: 1 warps; expected 2",
         ),
     ],

@@ -1,9 +1,9 @@
 """Tables and the timeline of a system, from copies that were written by hand."""
 
 import io
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from gpu_systems import small_system
 from lockstep.engine.host.copy_link import LinkRun

@@ -1,9 +1,9 @@
 """Where the time of a run went, from calls and copies that were written by hand."""
 
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from msgspec.structs import replace
 
 from lockstep.engine.host.record import CallRun, CopyRun, HostRun
 from lockstep.gpus.clock import HostClock

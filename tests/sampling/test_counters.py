@@ -1,7 +1,6 @@
 """Metrics of all launches from counters of some: against the registry, by hand, and by seeds."""
 
-import dataclasses
-
+import msgspec
 import numpy as np
 import pytest
 
@@ -72,7 +71,7 @@ def test_intervals_of_rates_hold_as_often_as_they_say(synthetic, gpu):
     for run, read, hit in zip(launches, sectors, hits):
         partition = np.zeros_like(run.partition)
         partition["l2_read_sectors"][0], partition["l2_read_hits"][0] = read, hit
-        made.append(dataclasses.replace(run, partition=partition))
+        made.append(msgspec.structs.replace(run, partition=partition))
     counters = Counters.of(made, gpu)
     truth, held = 100 * hits.sum() / sectors.sum(), 0
     for _ in range(40):  # each estimates all metrics

@@ -8,9 +8,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar, cast
 
+import msgspec
 import numpy as np
 
 from lockstep._jit.settings import DISABLED
@@ -19,8 +19,7 @@ _Plain = TypeVar("_Plain", bound=Callable[..., object])
 _one_at_a_time = threading.Lock()
 
 
-@dataclass(frozen=True)
-class Intrinsic:
+class Intrinsic(msgspec.Struct, frozen=True):
     """Stands for one of the functions in ``compiler/intrinsics.py``."""
 
     name: str

@@ -7,9 +7,9 @@ code depends on.
 
 import functools
 import struct
-from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, cast
 
+import msgspec
 import numpy as np
 
 
@@ -24,8 +24,7 @@ def _describe(dtype: np.dtype) -> str:
     return f"{{{','.join(fields)}}}{dtype.itemsize}{'a' * dtype.isalignedstruct}"
 
 
-@dataclass(frozen=True)
-class Array:
+class Array(msgspec.Struct, frozen=True):
     """An array. ``layout`` is "C", "F" or "A" (any) as in NumPy."""
 
     dtype: np.dtype
@@ -37,8 +36,7 @@ class Array:
         return f"{_describe(self.dtype)}x{self.ndim}{self.layout}{'w' * self.writable}"
 
 
-@dataclass(frozen=True)
-class Callable:
+class Callable(msgspec.Struct, frozen=True):
     """A function that compiled code calls through its address."""
 
     result: str
@@ -54,8 +52,7 @@ class Named(Protocol):
     _fields: ClassVar[tuple[str, ...]]
 
 
-@dataclass(frozen=True)
-class Tuple:
+class Tuple(msgspec.Struct, frozen=True):
     """Several values; a named tuple of class ``made`` if it is not None."""
 
     members: tuple

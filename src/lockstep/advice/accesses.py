@@ -1,9 +1,9 @@
 """How many sectors, lines and passes accesses took, and how many their bytes need."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 from lockstep.advice.observation import Observation
@@ -17,8 +17,7 @@ MORE_LINES = 2  # times the lines that bytes need: what alignment alone may take
 BUSY_L1 = 0.5  # of the cycles of SMs with a CTA: below it loads wait for latencies instead
 
 
-@dataclass(frozen=True, slots=True)
-class AccessTable:
+class AccessTable(msgspec.Struct, frozen=True):
     """Arrays by name, an entry an instruction; one entry for all where nobody counted them."""
 
     columns: dict[str, np.ndarray]

@@ -1,7 +1,9 @@
 """All rules on a result: what was found, most time first, as a table and as a document."""
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
 
 from lockstep.advice.lifts import NAMES, Lift, lift
 from lockstep.advice.observation import Observation
@@ -19,8 +21,7 @@ if TYPE_CHECKING:
 LEAST_OF_RUN = 0.01  # of the cycles of the run: what a problem takes at least, to be told
 
 
-@dataclass(frozen=True, slots=True)
-class AdviceItem:
+class AdviceItem(msgspec.Struct, frozen=True):
     """What one rule found of one kernel, or of the run.
 
     ``kernel``: its name in C++, "" = the run. ``cycles``: what the problem takes at most, of those
@@ -64,8 +65,7 @@ class AdviceItem:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Advice:
+class Advice(msgspec.Struct, frozen=True):
     """What all rules found, problems first, by the time that they take; and what was simulated."""
 
     items: tuple[AdviceItem, ...]

@@ -1,8 +1,9 @@
 """What a rule is, and what it says of a kernel."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
+
+import msgspec
 
 from lockstep.advice.observation import Observation
 
@@ -29,8 +30,7 @@ class HotSpot(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(msgspec.Struct, frozen=True):
     """What a rule found.
 
     ``share``: of the time in which CTAs ran, what the problem takes at most, from 0 to 1.
@@ -48,8 +48,7 @@ class Diagnosis:
 Look = Callable[[Observation], Diagnosis | None]
 
 
-@dataclass(frozen=True, slots=True)
-class AdviceRule:
+class AdviceRule(msgspec.Struct, frozen=True):
     """One rule: ``look`` says what it found, or None.
 
     ``lift``: the limit that a what-if lifts to learn what the problem costs, "" where no hardware

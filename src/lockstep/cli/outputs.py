@@ -1,10 +1,11 @@
 """What a run leaves at its end: the files that were asked for, and the summary."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+
+import msgspec
 
 from lockstep.cli.console import AS_NEEDED, console_of, is_taken
 from lockstep.cli.parameters import check_table, check_writable
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
     from lockstep.sampling.running import SampledRun
 
 
-@dataclass(frozen=True)
-class OutputFiles:
+class OutputFiles(msgspec.Struct, frozen=True):
     """Where a run writes what, by the names of the options; None: it was not asked for."""
 
     json_file: Path | None = None
@@ -29,7 +29,7 @@ class OutputFiles:
     @classmethod
     def taken(cls, options: dict[str, Any]) -> Self:
         """Take them out of a command's options, of which it may have some only."""
-        return cls(**{each.name: options.pop(each.name, None) for each in fields(cls)})
+        return cls(**{name: options.pop(name, None) for name in cls.__struct_fields__})
 
     def check(self) -> None:
         """Raise before a long run if one of them could not be written after it."""

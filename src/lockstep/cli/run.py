@@ -1,12 +1,12 @@
 """``lockstep run``: a program in; its results checked, a summary, and the files asked for."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import asdict, replace
 
 from lockstep.cli import advice
 from lockstep.cli.application import APPLICATION, ExecutableCommand, choose, run_application
@@ -133,7 +133,7 @@ def command(
     if arguments:
         check_application(ranks, advised)
         if system or gpus:
-            said = vars(files) | options | {"advice": advised.wanted}
+            said = asdict(files) | options | {"advice": advised.wanted}
             check_system(said, timing.chooser is not None)
         alone = partial(choose, arguments[0], gpu, overrides, quiet)
         spec = system_of(system, gpus, gpu, overrides, alone)

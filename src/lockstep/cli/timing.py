@@ -1,9 +1,9 @@
 """``--timing``: which launches of a program are simulated."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from lockstep.errors import InputError, LockstepError
 
@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from lockstep.sampling.running import Chooser
 
 
-@dataclass(frozen=True)
-class ChosenTiming:
+class ChosenTiming(msgspec.Struct, frozen=True):
     """``simulates``: whether anything is; ``chooser``: what says which launches, None for all."""
 
     simulates: bool

@@ -3,9 +3,9 @@
 import ctypes
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from lockstep.errors import WorkloadError
@@ -14,8 +14,7 @@ from lockstep.execution.memory.device_memory import DeviceMemory
 _FLOATS = {"f16": "e", "f32": "f", "f64": "d"}
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(msgspec.Struct, frozen=True):
     """A kernel parameter: PTX's name of its type, first byte in the block, bytes, extents, name.
 
     Of the types ``b16``, ``b32`` and ``b64`` only the size is known: they take what they are given.

@@ -2,9 +2,9 @@
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+import msgspec
 import numpy as np
 
 from lockstep import notebook
@@ -70,8 +70,7 @@ class LaunchedKernel(Protocol):
         ...
 
 
-@dataclass
-class Launch:
+class Launch(msgspec.Struct):
     """One launch, executed in order with the others of its stream."""
 
     kernel: LaunchedKernel

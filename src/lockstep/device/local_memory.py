@@ -1,12 +1,11 @@
 """Local memory as an argument of a kernel."""
 
-from dataclasses import dataclass
+import msgspec
 
 from lockstep.errors import WorkloadError
 
 
-@dataclass(frozen=True, slots=True)
-class LocalMemory:
+class LocalMemory(msgspec.Struct, frozen=True):
     """So many bytes for a ``__local`` pointer, in each work-group."""
 
     bytes: int

@@ -1,8 +1,9 @@
 """Devices of one system: whose memory each may access, and copies between them."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+import msgspec
 import numpy as np
 
 from lockstep.device.owner import OwningDevice
@@ -86,8 +87,7 @@ def noting_peer_accesses(
     return replace(kernel, ctas=ctas)
 
 
-@dataclass(frozen=True)
-class Seat:
+class Seat(msgspec.Struct, frozen=True):
     """What a device of a system is given by it."""
 
     index: int

@@ -1,8 +1,9 @@
 """Where a run of a workload begins: at cycle 0 or at a checkpoint, and alike on all ranks."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from lockstep.engine.checkpoint import Keeper, load, source_digest
 from lockstep.engine.transport import Transport, check_alike
@@ -12,8 +13,7 @@ from lockstep.policies import describe
 from lockstep.workload import Workload
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(msgspec.Struct, frozen=True):
     """What of a workload runs, by kernel ids."""
 
     kernels: set[int] | None  # None: all
@@ -21,8 +21,7 @@ class Chosen:
     first_ctas: dict[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Keeping:
+class Keeping(msgspec.Struct, frozen=True):
     """The folders of checkpoints: written every so many ``seconds``, taken up at the start."""
 
     checkpoint: Path | None

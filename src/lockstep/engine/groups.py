@@ -6,8 +6,8 @@ parts and packets know nothing else of shards, but that CTAs are sent to those o
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from lockstep._jit import Context
@@ -19,8 +19,7 @@ SMS, PARTITIONS = SCHEDULED, 1  # the groups of a GPU
 MODULES = 2  # ... and its third one, if it has several modules
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(msgspec.Struct, frozen=True):
     """Shards of one kind.
 
     ``run(state, first, last, step, start, end)`` takes every ``step``-th of shards first..last-1
@@ -35,8 +34,7 @@ class Group:
     starts: tuple[int, ...] = ()  # shards before which a block may begin; empty = any
 
 
-@dataclass(frozen=True, slots=True)
-class Wire:
+class Wire(msgspec.Struct, frozen=True):
     """A link, and the numbers of the groups that its sources and its destinations are."""
 
     link: Link

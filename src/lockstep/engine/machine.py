@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from lockstep._jit import SignalHold, phase_row, phases
 from lockstep.engine import attributed

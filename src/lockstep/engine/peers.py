@@ -10,9 +10,9 @@ late, whatever the latencies of links are.
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import count
 
+import msgspec
 import numpy as np
 
 from lockstep.engine.host.fabric import Fabric, FabricLink
@@ -60,8 +60,7 @@ def places(system: GpuSystem, memories: Sequence[tuple[int, int]]) -> list[Memor
     return [MemoryPlace(low, high, address, address + size) for address, size in memories]
 
 
-@dataclass(eq=False, slots=True)
-class PeerMessage:
+class PeerMessage(msgspec.Struct, eq=False):
     """A request or a reply between two GPUs, with what it brings."""
 
     route: tuple[FabricLink, ...]
@@ -84,8 +83,7 @@ class PeerMessage:
         self.traffic.arrived(self.receiver)
 
 
-@dataclass(eq=False, slots=True)
-class PeerRequest:
+class PeerRequest(msgspec.Struct, eq=False):
     """What a request still asks for; bits are sectors."""
 
     left: int

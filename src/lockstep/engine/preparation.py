@@ -1,7 +1,8 @@
 """What is done to the caches in no time, before a kernel: copies, a profiler's passes, warming."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import astuple
+
+from msgspec.structs import astuple
 
 from lockstep.engine.kernels import KernelTable
 from lockstep.engine.machine import Machine

@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
+from msgspec.structs import asdict
 
 from lockstep.engine.attributed import InstructionCounts, thawed
 from lockstep.engine.host.record import HostRun
@@ -54,8 +55,7 @@ def _nothing_of_modules() -> np.ndarray:
     return np.zeros(0, MODULE_COUNTERS)
 
 
-@dataclass
-class KernelRun:
+class KernelRun(msgspec.Struct):
     """One kernel of a run. Cycles are absolute core cycles of the run."""
 
     id: int
@@ -77,14 +77,14 @@ class KernelRun:
     thread_instructions: int
     sm: np.ndarray  # SM_COUNTERS, one an SM: what the kernel added (GPU-wide while it ran)
     partition: np.ndarray  # PARTITION_COUNTERS, one a memory partition
-    modules: np.ndarray = field(default_factory=_nothing_of_modules)  # MODULE_COUNTERS, one each
-    unknown: dict[str, int] = field(default_factory=dict)  # opcode -> warp instructions
+    modules: np.ndarray = msgspec.field(default_factory=_nothing_of_modules)  # MODULE_COUNTERS
+    unknown: dict[str, int] = {}  # opcode -> warp instructions
     complete: bool = True
     first_cta: int = 0  # those before it did not run
     ctas_done: int = 0  # that have ended
-    left_out: list["LeftOut"] = field(default_factory=list)  # by a rule, in the order of CTAs
+    left_out: list["LeftOut"] = []  # by a rule, in the order of CTAs
     stopped: str = ""  # why a rule ended it, before all CTAs had; "" = none did
-    limits: dict[str, int] = field(default_factory=dict)  # CTAs that fit, by what limits them
+    limits: dict[str, int] = {}  # CTAs that fit, by what limits them
     source: InstructionCounts | None = None  # what its instructions did, where that was asked for
     forced: int = 0  # times that lanes went on without others that could not come
     launched_by: int = 0  # the id of the kernel that launched it; 0 = the host did
@@ -115,7 +115,7 @@ _COUNTERS = ("sm", "partition", "modules")
 
 def frozen_kernels(kernels: list[KernelRun]) -> dict:
     """Kernels as plain values, and their counters in two arrays, one behind the other."""
-    plain = [{k: v for k, v in vars(run).items() if k not in _COUNTERS} for run in kernels]
+    plain = [{k: v for k, v in asdict(run).items() if k not in _COUNTERS} for run in kernels]
     counters = {name: [getattr(k, name) for k in kernels] for name in _COUNTERS}
     return {"plain": plain} | {name: np.stack(c) if c else None for name, c in counters.items()}
 
@@ -132,8 +132,7 @@ def thawed_kernels(frozen: dict, first: int, end: int) -> list[KernelRun]:
     return kernels
 
 
-@dataclass
-class Run:
+class Run(msgspec.Struct):
     """A finished or interrupted simulation."""
 
     kernels: list[KernelRun]
@@ -148,12 +147,12 @@ class Run:
     read_seconds: float  # in the front end, compilation excluded
     simulate_seconds: float  # everything else, compilation excluded
     compile_seconds: float
-    policies: dict[str, dict] = field(default_factory=dict)  # the user's, as they are recorded
+    policies: dict[str, dict] = {}  # the user's, as they are recorded
     host: HostRun | None = None  # where the host takes time
     stopped: str = ""  # why the run ended early; several lines for a deadlock; "" = it did not
-    ranks: list[RankWork] = field(default_factory=list)  # of several
-    modules: np.ndarray = field(default_factory=_nothing_of_modules)  # MODULE_COUNTERS, one each
-    module_samples: np.ndarray = field(default_factory=lambda: stacked([]))  # a row a sample
+    ranks: list[RankWork] = []  # of several
+    modules: np.ndarray = msgspec.field(default_factory=_nothing_of_modules)  # MODULE_COUNTERS
+    module_samples: np.ndarray = msgspec.field(default_factory=lambda: stacked([]))  # a row each
 
 
 def stacked(samples: list[np.ndarray]) -> np.ndarray:

@@ -1,8 +1,8 @@
 """Whose rows of a machine's arrays are whose: with them checkpoints are of the whole GPU."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from lockstep._jit import Context
@@ -45,8 +45,7 @@ def arrays_of(name: str, context: Context) -> Iterator[tuple[str, np.ndarray]]:
             yield f"{name}.{field}", value
 
 
-@dataclass(frozen=True, slots=True)
-class ShardRows:
+class ShardRows(msgspec.Struct, frozen=True):
     """The shards whose rows an array has in an axis, for one shard after the other."""
 
     group: int  # SMS, PARTITIONS or MODULES

@@ -2,15 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+import msgspec
 
 from lockstep.engine.record import Ended, LeftOut
 from lockstep.workload import Cta, Kernel
 from lockstep.workload.at_issue import Source
 
 
-@dataclass
-class Running:
+class Running(msgspec.Struct):
     """A kernel that occupies a slot."""
 
     kernel: Kernel
@@ -21,19 +21,19 @@ class Running:
     launched: int
     ready: int  # the first cycle at which its CTAs may be dispatched
     first_cta: int = 0  # those before it do not run
-    left_out: list[LeftOut] = field(default_factory=list)  # by a rule
-    ended: list[Ended] = field(default_factory=list)  # CTAs; kept for a rule alone
+    left_out: list[LeftOut] = []  # by a rule
+    ended: list[Ended] = []  # CTAs; kept for a rule alone
     told: int = 0  # CTAs that a rule was told of
-    seen: set[int] = field(default_factory=set)  # linear ids of the CTAs read so far
+    seen: set[int] = set()  # linear ids of the CTAs read so far
     done: int = 0
     end: int = 0
     bound: int = 0  # static instructions that the machine knows
     exhausted: bool = False
     failed: bool = False  # the front end ended it early
     looked: int = 0  # static instructions that were searched for unknown opcodes
-    unknown_code: list[int] = field(default_factory=list)
-    unknown: Counter = field(default_factory=Counter)
-    clusters: dict[tuple, dict] = field(default_factory=dict)  # those not read completely
+    unknown_code: list[int] = []
+    unknown: Counter = msgspec.field(default_factory=Counter)
+    clusters: dict[tuple, dict] = {}  # those not read completely
     source: Source | None = None  # executes it at issue
     stopped: str = ""  # why it gets no more CTAs though it has some
     stopped_at: int = 0  # in that cycle

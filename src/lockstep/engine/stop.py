@@ -16,9 +16,9 @@ A rule with a method ``read`` is told of CTAs as they are read, a :class:`Readin
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+import msgspec
 import numpy as np
 
 from lockstep.engine.kernels import Read
@@ -34,8 +34,7 @@ STOP_INTERVAL = 1000  # cycles between two questions to a rule, where none is gi
 BY_RULE = "a stop rule"
 
 
-@dataclass(frozen=True)
-class KernelCounters:
+class KernelCounters(msgspec.Struct, frozen=True):
     """What a kernel has done up to a cycle; counters are those of the GPU since its launch."""
 
     launched: int  # the cycle in which the launch began
@@ -52,8 +51,7 @@ class KernelCounters:
     instructions: np.ndarray | None = None  # ATTRIBUTED, of each; None: the rule does not ask
 
 
-@dataclass(frozen=True)
-class Skip:
+class Skip(msgspec.Struct, frozen=True):
     """A rule's answer: the next ``ctas`` CTAs of the kernel that were not dispatched do not run."""
 
     ctas: int

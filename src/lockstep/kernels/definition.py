@@ -1,10 +1,10 @@
 """What a built-in kernel is: where its files lie, how it runs, how its results are checked."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from lockstep import notebook
@@ -15,8 +15,7 @@ class WrongResult(LockstepError):
     """A kernel's results are not those of its reference."""
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(msgspec.Struct, frozen=True):
     """An array that a kernel computed, and what it should hold.
 
     The values agree where ``abs(actual - expected) <= atol + rtol * abs(expected)``; with both
@@ -49,8 +48,7 @@ Run = Callable[[Any, Any, np.random.Generator, int], "Check | Iterable[Check]"]
 """What a definition provides: (device, module, generator, size) -> checks."""
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltinKernel:
+class BuiltinKernel(msgspec.Struct, frozen=True):
     """A program that comes with lockstep: one kernel or several, inputs, a reference."""
 
     name: str

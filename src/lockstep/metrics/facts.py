@@ -1,10 +1,10 @@
 """What a formula may look at: summed counters of one period, its length, the GPU, the kernel."""
 
 import math
-from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from lockstep.gpus.spec import GPU
@@ -51,8 +51,7 @@ def named(words: np.ndarray, dtype: np.dtype) -> SimpleNamespace:
     return values
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(msgspec.Struct, frozen=True):
     """One period of a run: a kernel, an interval, or all of it."""
 
     gpu: GPU
@@ -61,7 +60,7 @@ class Facts:
     cycles: int  # core cycles, launch overhead included
     running: int  # cycles with CTAs, all in an interval; beside other kernels up to a window more
     kernel: "KernelRun | None" = None  # None where the period is not one kernel
-    modules: np.ndarray = field(default_factory=lambda: np.zeros(0, MODULE_COUNTERS))
+    modules: np.ndarray = msgspec.field(default_factory=lambda: np.zeros(0, MODULE_COUNTERS))
     """model.counters.MODULE_COUNTERS, by module; empty where they were not counted."""
 
     @property

@@ -1,7 +1,8 @@
 """Where the time of a run went, if its host takes time: calls, copies, launches, kernels."""
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec.structs import asdict
 
 from lockstep.gpus.clock import HostClock
 from lockstep.gpus.spec import GPU

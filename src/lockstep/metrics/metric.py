@@ -1,8 +1,9 @@
 """What a metric is: a name, a unit, a meaning and a formula over the facts of a period."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+import msgspec
 
 from lockstep.gpus.spec import GPU
 from lockstep.gpus.units import operations
@@ -13,8 +14,7 @@ Keyed = tuple[str, Any]
 """The word that fills ``{}`` in a name, and the key that the formula receives."""
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
+class Metric(msgspec.Struct, frozen=True):
     """One entry of the registry.
 
     ``name`` is Nsight Compute's where the definition is the same, else it begins with ``sim__``.

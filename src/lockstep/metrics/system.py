@@ -2,10 +2,12 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import asdict
 
 from lockstep.gpus.system import GpuSystem
 from lockstep.metrics import manifest, output

@@ -7,9 +7,9 @@ at the SM as long after it left: no window is longer, so neither side hears of a
 """
 
 import enum
-from dataclasses import dataclass
 from typing import Protocol
 
+import msgspec
 import numpy as np
 
 REQUEST = np.dtype(
@@ -42,8 +42,7 @@ class Kind(enum.IntEnum):
     REDUCTION = 3  # an atomic operation without a result
 
 
-@dataclass(frozen=True, slots=True)
-class Interface:
+class Interface(msgspec.Struct, frozen=True):
     """What a memory is told of a GPU before the first window."""
 
     gpu: str

@@ -1,9 +1,10 @@
 """Tables for terminals of any width: names are shortened and columns left out, no number is cut."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
+
+import msgspec
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,8 +24,7 @@ class Kind(Enum):
     PROSE = "prose"  # goes on in the next line
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """A column of a table. Of two that do not fit, the one with the lower ``rank`` goes first."""
 
     heading: str

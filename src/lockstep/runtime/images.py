@@ -2,8 +2,9 @@
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from lockstep.device import Device, Kernel, Module
 from lockstep.device.properties import architectures
@@ -18,8 +19,7 @@ class NoImage(LockstepError):
     """A binary has nothing that the GPU can run."""
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """A kernel that can be launched, and what the program is told of it."""
 
     kernel: Kernel

@@ -1,8 +1,8 @@
 """The calls of a program about device memory, and what it has of it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from lockstep.device import Device, Stream
@@ -27,8 +27,7 @@ _COUNTED = {
 }
 
 
-@dataclass(frozen=True)
-class DeviceRegion:
+class DeviceRegion(msgspec.Struct, frozen=True):
     """Rows in device memory."""
 
     address: int

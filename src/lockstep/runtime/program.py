@@ -6,8 +6,9 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from lockstep.errors import LockstepError
 from lockstep.frontend.cuda.build import STATIC, libraries, replaces_static
@@ -21,8 +22,7 @@ _libc = ctypes.CDLL(None)
 GRACE = 2.0  # seconds that an interrupted program has to end by itself
 
 
-@dataclass(frozen=True)
-class ProgramEnd:
+class ProgramEnd(msgspec.Struct, frozen=True):
     """How a program ended: its exit status, negative = minus the signal that killed it."""
 
     status: int

@@ -2,9 +2,10 @@
 
 import sys
 from collections import Counter
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
+
+import msgspec
 
 from lockstep.device import Device, Event, Launch, Stream, System, Treatment
 from lockstep.device.device import Geometry
@@ -18,13 +19,12 @@ from lockstep.report.figures import clean
 from lockstep.runtime.images import Entry
 
 
-@dataclass
-class KernelCount:
+class KernelCount(msgspec.Struct):
     """The launches of one kernel."""
 
     code: str = ""  # what was executed, such as "PTX"
     launches: int = 0
-    timed: list[Launch] = field(default_factory=list)
+    timed: list[Launch] = []
     forced_untimed: int = 0
 
     @property
@@ -48,8 +48,7 @@ class KernelCount:
         return next((x.run.cycles for x in reversed(self.timed) if x.run is not None), 0)
 
 
-@dataclass
-class Traffic:
+class Traffic(msgspec.Struct):
     """Copies in one direction."""
 
     count: int = 0
@@ -61,8 +60,7 @@ class Traffic:
         self.bytes += size
 
 
-@dataclass(frozen=True)
-class Moment:
+class Moment(msgspec.Struct, frozen=True):
     """When an event happened: a place in the timed launches, and the estimate of the others.
 
     ``stream``: where; ``event``: if launches are simulated.

@@ -3,9 +3,9 @@
 import functools
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 from platformdirs import user_cache_dir
 
 from lockstep.store import cleaning
@@ -21,8 +21,7 @@ KINDS = {
 _PRIVATE = 0o755
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """One folder of entries. ``refused`` says why it is not used; ``writable`` if it takes more."""
 
     path: Path

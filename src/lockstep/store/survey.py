@@ -2,8 +2,9 @@
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from lockstep.store import cleaning, entry
 from lockstep.store.content import file_name, read_file, reason
@@ -11,13 +12,12 @@ from lockstep.store.folder import MANIFEST, check
 from lockstep.store.places import KINDS, Place
 
 
-@dataclass
-class Survey:
+class Survey(msgspec.Struct):
     """Entries of one kind in one place; why each damaged one is, by its path."""
 
     entries: int = 0
     size: int = 0  # bytes
-    damaged: dict[Path, str] = field(default_factory=dict)
+    damaged: dict[Path, str] = {}
 
 
 def survey(place: Place, kind: str) -> Survey:

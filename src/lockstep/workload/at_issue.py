@@ -1,10 +1,10 @@
 """Kernels that are executed while they are simulated: how the model and their sources talk."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Protocol
 
+import msgspec
 import numpy as np
 
 from lockstep.workload.streams import Cta
@@ -47,8 +47,7 @@ STEP = np.dtype(
 """One question of the model to a kernel's source, and the answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
+class Exchange(msgspec.Struct, frozen=True):
     """Memory in which the model and a source meet; the source writes all but the questions.
 
     Pool places in an address record count from the start of ``pool``.

@@ -1,15 +1,14 @@
 """Code: the static instructions of a kernel, and where they come from."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from lockstep.isa.instruction import INSTRUCTION
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(msgspec.Struct, frozen=True):
     """Where a static instruction comes from."""
 
     function: str

@@ -6,8 +6,7 @@ that has addresses (``width > 0``) takes the next address record of the warp. A 
 functional front end executes is one run; a trace reader joins lines into runs.
 """
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 RUN = np.dtype([("static", "i4"), ("count", "i4"), ("mask", "i8")])
@@ -38,8 +37,7 @@ WARP = np.dtype(
 """Where one warp's stream lies in its CTA's arrays."""
 
 
-@dataclass(slots=True)
-class Cta:
+class Cta(msgspec.Struct):
     """The streams of one thread block (cooperative thread array), complete and immutable."""
 
     index: tuple[int, int, int]  # block index x, y, z

@@ -1,14 +1,12 @@
 """What is in caches before a launch though nothing is simulated that brought it there."""
 
-from dataclasses import dataclass, field
-
+import msgspec
 import numpy as np
 
 from lockstep.workload.kernel import Kernel
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryPass:
+class MemoryPass(msgspec.Struct, frozen=True):
     """Memory that passes through the L2 before a launch, as a profiler saves and restores it.
 
     No part of a program: it is in no trace, and not counted. ``written``: what is written, which is
@@ -32,8 +30,7 @@ LAUNCHED = np.dtype([("kernel", "i8"), ("ctas", "i8")])
 """A launch: the number of its kernel among all, and how many CTAs it has."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WarmSet:
+class WarmSet(msgspec.Struct, frozen=True, eq=False):
     """What launches that are not simulated have left for the next one.
 
     The L2 holds ``runs`` of lines, in the order of last use, the oldest in front: one that has no
@@ -48,11 +45,10 @@ class WarmSet:
     launches: np.ndarray  # LAUNCHED
     there: int = 0
     alone: bool = True
-    constants: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    constants: np.ndarray = msgspec.field(default_factory=lambda: np.zeros(0, np.int64))
 
 
-@dataclass(frozen=True, slots=True)
-class Warming:
+class Warming(msgspec.Struct, frozen=True):
     """A kernel of which only what it leaves behind in the caches is wanted.
 
     It takes no time and is not counted. It has ``ctas``, and no ``source``.

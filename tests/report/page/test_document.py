@@ -4,10 +4,10 @@ import base64
 import gzip
 import json
 import re
-from dataclasses import replace
 
 import pandas
 import pytest
+from msgspec.structs import replace
 
 from link_runs import of_modules, of_system
 from lockstep.errors import LockstepError

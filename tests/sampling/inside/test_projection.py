@@ -1,9 +1,9 @@
 """What is estimated of a launch that was ended early, and under which names."""
 
 import math
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from lockstep import simulate
 from lockstep.engine.record import LeftOut

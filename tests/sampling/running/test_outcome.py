@@ -1,7 +1,6 @@
 """What simulated launches say of all: metrics, documents, and two designs side by side."""
 
-import dataclasses
-
+import msgspec
 import numpy as np
 import pytest
 
@@ -41,7 +40,7 @@ def test_every_metric_of_a_run_is_estimated(sampled, runs, synthetic):
 
 
 def test_sums_grow_and_rates_do_not(sampled, runs):
-    some = sampled([2, 3], [runs[1], dataclasses.replace(runs[1])])  # the same twice
+    some = sampled([2, 3], [runs[1], msgspec.structs.replace(runs[1])])  # the same twice
     found, one = some.metrics(), some.observed.iloc[0]
     assert found.loc["sim__l2_fills.sum", "estimated"] == 12 * one["sim__l2_fills.sum"]
     assert found.loc["sim__ipc", "estimated"] == pytest.approx(one["sim__ipc"])
@@ -59,7 +58,7 @@ def test_the_document_has_no_estimate_under_the_name_of_a_metric(sampled, runs):
 
 
 def _slower(run, factor):
-    return dataclasses.replace(run, end=run.launched + round(run.cycles * factor))
+    return msgspec.structs.replace(run, end=run.launched + round(run.cycles * factor))
 
 
 def test_two_designs_are_compared_in_pairs(sampled, runs):

@@ -1,13 +1,13 @@
 """A link of one direction: since when it is free, and what has been on it."""
 
-from dataclasses import dataclass, field
 from typing import Literal
+
+import msgspec
 
 User = Literal["engines", "fabric"]
 
 
-@dataclass
-class LinkRun:
+class LinkRun(msgspec.Struct):
     """What was on one link of a system, in one direction. Times in picoseconds."""
 
     name: str
@@ -15,7 +15,7 @@ class LinkRun:
     bytes: int = 0  # of copies and of kernels' accesses, without headers
     packets: int = 0
     busy: int = 0  # picoseconds
-    spans: list[tuple[int, int]] = field(default_factory=list)  # when it was, without gaps
+    spans: list[tuple[int, int]] = []  # when it was, without gaps
 
     def utilisation(self, time: int) -> float:
         """Of so many picoseconds, the part in which it was busy."""

@@ -7,7 +7,8 @@ ago is next.
 """
 
 from collections import deque
-from dataclasses import dataclass, field
+
+import msgspec
 
 from lockstep.engine.host.copy_link import CopyLink
 from lockstep.engine.host.costs import Costs
@@ -17,14 +18,13 @@ from lockstep.host_calls import Direction
 from lockstep.model.clock import NEVER
 
 
-@dataclass
-class Transfer:
+class Transfer(msgspec.Struct):
     """A copy under way on an engine."""
 
     operation: Operation
     run: CopyRun
     sent: int = 0  # bytes that have left
-    flying: deque[int] = field(default_factory=deque)  # when pages are acknowledged, in order
+    flying: deque[int] = msgspec.field(default_factory=deque)  # when pages are acknowledged
     wants: int = 0  # when the next page may leave
     turn: int = 0  # how many pages of all copies had left when one of it did last
 
@@ -34,8 +34,7 @@ class Transfer:
         return self.run.bytes - self.sent
 
 
-@dataclass(frozen=True)
-class Page:
+class Page(msgspec.Struct, frozen=True):
     """One that has left."""
 
     arrives: int  # at the other end of the link

@@ -13,10 +13,11 @@ the room that they take in a switch.
 
 import heapq
 from collections import deque
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
 from typing import Protocol
+
+import msgspec
 
 from lockstep.engine.host.copy_link import CopyLink, LinkRun
 from lockstep.engine.host.costs import Costs
@@ -42,8 +43,7 @@ class Message(Protocol):
         ...
 
 
-@dataclass(eq=False)
-class PeerTransfer:
+class PeerTransfer(msgspec.Struct, eq=False):
     """A copy under way; ``address`` is where it goes."""
 
     operation: Operation
@@ -53,8 +53,7 @@ class PeerTransfer:
     arrived: int = 0
 
 
-@dataclass(eq=False)
-class Packet:
+class Packet(msgspec.Struct, eq=False):
     """Some bytes of a copy, or a message, ready for one link of its way."""
 
     cargo: PeerTransfer | Message

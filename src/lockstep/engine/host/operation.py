@@ -1,6 +1,6 @@
 """What the host asks for in a stream."""
 
-from dataclasses import dataclass, field
+import msgspec
 
 from lockstep.host_calls import MemoryCopy, RecordEvent, WaitEvent
 from lockstep.workload import Command, Kernel
@@ -9,17 +9,16 @@ Enqueued = Kernel | MemoryCopy | RecordEvent | WaitEvent
 """What a stream can have."""
 
 
-@dataclass(eq=False)
-class Operation:
+class Operation(msgspec.Struct, eq=False):
     """What a stream has to do. Times in picoseconds."""
 
     command: Enqueued
     ready: int  # it may begin then, as far as is known
     awaits: int = 0  # operations that have to end before
-    followers: list["Operation"] = field(default_factory=list)
+    followers: list["Operation"] = []
     end: int = -1  # once it is known; it may lie ahead
     over: bool = False
-    before: list[Command] = field(default_factory=list)  # of a kernel: what is done to caches
+    before: list[Command] = []  # of a kernel: what is done to caches
     seat: int = 0  # the GPU whose stream has it
 
     @property

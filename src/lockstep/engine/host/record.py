@@ -1,13 +1,12 @@
 """What a run tells of the host: its calls, and the copies."""
 
-from dataclasses import dataclass, field
+import msgspec
 
 from lockstep.engine.host.copy_link import LinkRun
 from lockstep.host_calls import Direction
 
 
-@dataclass
-class CallRun:
+class CallRun(msgspec.Struct):
     """One call of the host. Times in picoseconds from the beginning of the run."""
 
     kind: str
@@ -17,8 +16,7 @@ class CallRun:
     end: int  # it has waited for what it waits for
 
 
-@dataclass
-class CopyRun:
+class CopyRun(msgspec.Struct):
     """One copy. Times in picoseconds from the beginning of the run."""
 
     direction: Direction
@@ -39,8 +37,7 @@ class CopyRun:
         return 1000 * self.bytes / max(1, self.end - self.start)
 
 
-@dataclass
-class PeerRun:
+class PeerRun(msgspec.Struct):
     """A copy between two GPUs. Times in picoseconds from the beginning of the run."""
 
     source: int  # GPU
@@ -58,8 +55,7 @@ class PeerRun:
         return 1000 * self.bytes / max(1, self.end - self.start)
 
 
-@dataclass
-class PageCounts:
+class PageCounts(msgspec.Struct):
     """What became of managed memory that migrates."""
 
     faults: int = 0  # for which a page moved; of several SMs that need one page, one
@@ -69,14 +65,13 @@ class PageCounts:
     thrash: int = 0  # pages that came to the GPU though they had been there before
 
 
-@dataclass
-class HostRun:
+class HostRun(msgspec.Struct):
     """All of one run."""
 
-    calls: list[CallRun] = field(default_factory=list)
-    copies: list[CopyRun] = field(default_factory=list)
-    events: dict[int, int] = field(default_factory=dict)  # when each happened last
+    calls: list[CallRun] = []
+    copies: list[CopyRun] = []
+    events: dict[int, int] = {}  # when each happened last
     end: int = 0  # the host, and all that it asked for, was done
     pages: PageCounts | None = None  # where pages migrate
-    peers: list[PeerRun] = field(default_factory=list)  # copies between GPUs
-    links: list[LinkRun] = field(default_factory=list)  # of a system
+    peers: list[PeerRun] = []  # copies between GPUs
+    links: list[LinkRun] = []  # of a system

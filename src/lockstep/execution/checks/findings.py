@@ -1,7 +1,8 @@
 """What checks have found in all launches of a device, told as compute-sanitizer would."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from lockstep.execution.checks.kinds import NAMES, Check, Hazard
 from lockstep.execution.checks.record import DROPPED, FOUND
@@ -19,8 +20,7 @@ _RACES = {
 }
 
 
-@dataclass
-class Finding:
+class Finding(msgspec.Struct):
     """One mistake, however often it was made.
 
     ``check``: memory, init or races; ``kind``: such as "illegal_address", "write_after_read".

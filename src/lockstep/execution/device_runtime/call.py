@@ -2,10 +2,10 @@
 
 import struct
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import count
 
+import msgspec
 import numpy as np
 
 from lockstep.execution.device_runtime.tasks import FORGET, TAIL, GridTasks, Launchable
@@ -46,8 +46,7 @@ class CallFailed(Exception):
         self.error = error
 
 
-@dataclass
-class RuntimeState:
+class RuntimeState(msgspec.Struct):
     """What all launches of a device share.
 
     ``most_pending``: tasks of a block that may wait. ``attributes``: the device's by their numbers;
@@ -59,14 +58,13 @@ class RuntimeState:
     remarks: Remarks
     buffers: ParameterBuffers
     most_pending: int = MOST_PENDING
-    attributes: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
+    attributes: np.ndarray = msgspec.field(default_factory=lambda: np.zeros(0, np.int32))
     index: int = 0
     devices: int = 1
-    handles: Iterator[int] = field(default_factory=lambda: count(_FIRST_HANDLE))
+    handles: Iterator[int] = msgspec.field(default_factory=lambda: count(_FIRST_HANDLE))
 
 
-@dataclass(frozen=True)
-class RuntimeCall:
+class RuntimeCall(msgspec.Struct, frozen=True):
     """One thread's call; ``grid``: what its grid has asked for so far."""
 
     state: RuntimeState

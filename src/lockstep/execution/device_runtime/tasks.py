@@ -6,9 +6,9 @@ stream "fire and forget" waits for nothing, and one of the tail stream for all t
 """
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
+import msgspec
 import numpy as np
 
 from lockstep.errors import LockstepError
@@ -123,8 +123,7 @@ class DeviceTransfer(NamedTuple):
         return memory.view(self.source.at(y, z), self.size[0])
 
 
-@dataclass
-class GridTask:
+class GridTask(msgspec.Struct):
     """One of them; ``awaits``: the numbers of those of the same grid that have to end before."""
 
     what: ChildLaunch | DeviceTransfer
@@ -144,20 +143,19 @@ class Prepared(NamedTuple):
     size: int
 
 
-@dataclass
-class GridTasks:
+class GridTasks(msgspec.Struct):
     """The tasks of one grid by their numbers, its streams and its events.
 
     ``errors``: the last one of each thread. ``buffers``: those for parameters by their addresses.
     """
 
-    tasks: list[GridTask] = field(default_factory=list)
-    errors: dict[Hashable, int] = field(default_factory=dict)
-    buffers: dict[int, Prepared] = field(default_factory=dict)
-    _of_block: dict[Hashable, int] = field(default_factory=dict)  # how many each has asked for
-    _ends: dict[Hashable, tuple[int, ...]] = field(default_factory=dict)  # of each stream: awaited
-    _events: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    _streams: set[int] = field(default_factory=set)
+    tasks: list[GridTask] = []
+    errors: dict[Hashable, int] = {}
+    buffers: dict[int, Prepared] = {}
+    _of_block: dict[Hashable, int] = {}  # how many each has asked for
+    _ends: dict[Hashable, tuple[int, ...]] = {}  # of each stream: awaited
+    _events: dict[int, tuple[int, ...]] = {}
+    _streams: set[int] = set()
 
     def of_block(self, block: Hashable) -> int:
         """How many tasks a block has asked for."""

@@ -4,10 +4,11 @@ An allocation is what a site accessed last; whatever lies outside goes through t
 finds the allocation, or ends the launch.
 """
 
-from dataclasses import dataclass, replace
 from enum import IntEnum
 
+import msgspec
 from llvmlite import ir
+from msgspec.structs import replace
 
 from lockstep.execution.lanes.builder import HALF, POINTER, WORD, LaneBuilder, offset_of
 from lockstep.execution.lanes.types import I32, I64, Type, Value
@@ -23,8 +24,7 @@ class Strength(IntEnum):
     RELEASE = 3  # as strong; and what came before it is passed on, as by a fence
 
 
-@dataclass(frozen=True)
-class Access:
+class Access(msgspec.Struct, frozen=True):
     """One access of the active lanes.
 
     ``address``: 64-bit addresses for ``Window.GLOBAL`` (those of other spaces included, generic),

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 from llvmlite import ir
+from msgspec.structs import replace
 
 from lockstep.execution.checks.races import Kind
 from lockstep.execution.lanes import races, written

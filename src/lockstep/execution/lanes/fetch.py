@@ -1,7 +1,6 @@
 """Elements of textures and surfaces: where they are, and what their bytes mean."""
 
-from dataclasses import dataclass
-
+import msgspec
 from llvmlite import ir
 
 from lockstep.execution.lanes.builder import HALF, POINTER, WORD, LaneBuilder, offset_of
@@ -15,8 +14,7 @@ CHANNELS = 4
 ONE = 0x3F800000  # as f32
 
 
-@dataclass(frozen=True)
-class ElementPlace:
+class ElementPlace(msgspec.Struct, frozen=True):
     """Indices of elements (i32) on three axes; where ``exists`` (i1) fails, it is the border."""
 
     x: ir.Value

@@ -4,9 +4,9 @@ Weights of the linear filter have 8 bits of fraction, as the CUDA C++ Programmin
 ("Linear Filtering"); they are rounded to the nearest, and the products are added in f32, x fastest.
 """
 
-from dataclasses import dataclass, replace
-
+import msgspec
 from llvmlite import ir
+from msgspec.structs import replace
 
 from lockstep.execution.lanes.builder import WORD, LaneBuilder, type_suffix
 from lockstep.execution.lanes.fetch import CHANNELS, ONE, ElementPlace, Texture, fetch
@@ -21,8 +21,7 @@ FACES = 6
 _TURNS = 16  # times its size that an index is moved up before its remainder is taken
 
 
-@dataclass(frozen=True)
-class Coordinates:
+class Coordinates(msgspec.Struct, frozen=True):
     """Where lanes look: ``values`` for x, y, z, f32 or i32; ``layer`` (i32) if it is layered.
 
     ``offsets`` (i32) count in elements. ``cube``: the values are a direction. ``sample`` (i32): of

@@ -4,7 +4,7 @@
 rounding again does no harm, and are then rounded to their own.
 """
 
-from dataclasses import dataclass
+import msgspec
 
 from lockstep.execution.lanes.builder import LaneBuilder
 from lockstep.execution.lanes.convert import to_float
@@ -16,8 +16,7 @@ from lockstep.execution.lanes.types import BF16, F32, F64, PRED, Value
 from lockstep.execution.memory.tensor_maps import OOB_NAN
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(msgspec.Struct, frozen=True):
     """What is done to operands and results besides the operation.
 
     ``flush``: subnormal operands and results become zeros; ``saturate``: results from 0 to 1, a
@@ -156,8 +155,7 @@ def copy_sign(b: LaneBuilder, sign: Value, magnitude: Value) -> Value:
 # Smaller and larger
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(msgspec.Struct, frozen=True):
     """Forms of minimum and maximum.
 
     ``propagate``: a NaN wins, otherwise the other operand does; ``magnitudes``: signs are taken

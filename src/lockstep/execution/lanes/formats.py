@@ -1,7 +1,6 @@
 """Floating-point formats: what their bits mean, and the way from small ones to f32."""
 
-from dataclasses import dataclass
-
+import msgspec
 from llvmlite import ir
 
 from lockstep.execution.lanes.builder import LaneBuilder
@@ -20,8 +19,7 @@ from lockstep.execution.lanes.types import (
 )
 
 
-@dataclass(frozen=True)
-class FloatFormat:
+class FloatFormat(msgspec.Struct, frozen=True):
     """A binary floating-point format in the upper bits of its container.
 
     ``nan`` is the canonical NaN (PTX ISA, as pattern of the format's own bits).

@@ -4,8 +4,8 @@ The lanes of a warp mostly name one texture; a loop takes the lanes of each that
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+import msgspec
 from llvmlite import ir
 
 from lockstep.execution.lanes.addresses import Access, refuse
@@ -20,8 +20,7 @@ from lockstep.execution.state import Window
 _SAMPLER = 32  # where the number of a sampler begins in a key
 
 
-@dataclass(frozen=True)
-class Handles:
+class Handles(msgspec.Struct, frozen=True):
     """Handles of the active lanes (i64), and the site that reports bad ones (Window.TEXTURE).
 
     ``samplers``: handles of what says how to read the textures, where it is not they themselves.

@@ -4,8 +4,7 @@ A level that is asked for gets the bias of the sampler and is kept within its li
 the texture. The weight of the next level has 8 bits of fraction, as those of the linear filter.
 """
 
-from dataclasses import dataclass
-
+import msgspec
 from llvmlite import ir
 
 from lockstep.execution.lanes.approximate import lg2
@@ -17,8 +16,7 @@ from lockstep.execution.lanes.handles import for_each_texture
 from lockstep.execution.lanes.types import F32, I32, I64, Value
 
 
-@dataclass(frozen=True)
-class Detail:
+class Detail(msgspec.Struct, frozen=True):
     """How lanes say the level: ``level`` itself (f32, i32 for integer coordinates), or gradients.
 
     ``gradients`` are two vectors (f32), one value an axis, in the unit of the coordinates.

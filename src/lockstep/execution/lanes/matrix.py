@@ -11,9 +11,9 @@ Integer sums are exact; with saturation the accumulator and the sum of products 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import accumulate
 
+import msgspec
 from llvmlite import ir
 
 from lockstep.execution.lanes.builder import LaneBuilder, type_suffix
@@ -31,8 +31,7 @@ from lockstep.isa.instruction import WARP_SIZE
 Place = tuple[int, int, int]  # group of lanes, row, column
 
 
-@dataclass(frozen=True)
-class MatrixLayout:
+class MatrixLayout(msgspec.Struct, frozen=True):
     """Fragments of the factors and the result of one product.
 
     The functions map lane, register and element of the register to group, row and column; groups
@@ -100,8 +99,7 @@ def quads(rows_first: bool, rows_second: bool, wide_result: bool, wide_start: bo
     )
 
 
-@dataclass(frozen=True)
-class Numbers:
+class Numbers(msgspec.Struct, frozen=True):
     """Element types of a product, by their PTX names, and how integers are combined.
 
     ``operation``: mul, or for single bits xor or and, whose ones are counted.
@@ -230,8 +228,7 @@ class Product:
         return self._moved[key]
 
 
-@dataclass(frozen=True)
-class ProductKind:
+class ProductKind(msgspec.Struct, frozen=True):
     """What emits a product, a name for it, and the registers that it takes besides the factors."""
 
     emit: Callable[..., Product] = Product

@@ -6,9 +6,9 @@ many pieces each.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from llvmlite import ir
+from msgspec.structs import replace
 
 from lockstep.execution.checks.races import Kind
 from lockstep.execution.lanes import races, written

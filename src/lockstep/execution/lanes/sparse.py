@@ -4,8 +4,7 @@ A register of metadata says which part. The layouts of the factors are those of 
 that has as many stored elements; the second factor has more rows, of which the metadata selects.
 """
 
-from dataclasses import dataclass
-
+import msgspec
 from llvmlite import ir
 
 from lockstep.execution.lanes.builder import LaneBuilder
@@ -24,8 +23,7 @@ _FIELD = 4  # bits of metadata for each run of columns
 _QUAD = 4  # lanes that hold the metadata of two rows
 
 
-@dataclass(frozen=True)
-class Sparsity:
+class Sparsity(msgspec.Struct, frozen=True):
     """Which elements a product's metadata speaks of (PTX ISA, "Sparse matrix storage").
 
     ``run`` columns have ``stored`` elements, in ``parts`` whose place has a field of its own.

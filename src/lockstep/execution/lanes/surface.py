@@ -1,7 +1,6 @@
 """Surfaces: elements of textures, read and written by their place in bytes."""
 
-from dataclasses import dataclass
-
+import msgspec
 from llvmlite import ir
 
 from lockstep.execution.lanes import written
@@ -19,8 +18,7 @@ from lockstep.execution.memory.textures import Number
 from lockstep.execution.state import Window
 
 
-@dataclass(frozen=True)
-class Spot:
+class Spot(msgspec.Struct, frozen=True):
     """Bytes of surfaces that lanes access.
 
     ``at``: x in bytes, and y and z or the layer (i32). ``bytes``: of one lane; 0 says that x is in

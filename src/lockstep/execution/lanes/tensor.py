@@ -4,9 +4,10 @@ Elements outside the tensor are read as zero, or as a NaN, and never written.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
+import msgspec
 from llvmlite import ir
+from msgspec.structs import replace
 
 from lockstep.execution.checks.races import Kind
 from lockstep.execution.lanes import races, written
@@ -182,8 +183,7 @@ class _Way:
         walk.each_row(row)
 
 
-@dataclass(frozen=True)
-class _Chunk:
+class _Chunk(msgspec.Struct, frozen=True):
     """16 bytes of a row: where they are in shared memory, and in the tensor if they exist."""
 
     walk: TensorWalk

@@ -1,8 +1,8 @@
 """What describes a tile of a tensor for each lane, and the walks of all lanes through theirs."""
 
-from dataclasses import dataclass, replace
-
+import msgspec
 from llvmlite import ir
+from msgspec.structs import replace
 
 from lockstep.execution.lanes.addresses import Access, host_addresses, refuse
 from lockstep.execution.lanes.builder import HALF, WORD, LaneBuilder
@@ -20,8 +20,7 @@ from lockstep.execution.memory.tensor_maps import (
 )
 
 
-@dataclass(frozen=True)
-class TensorTile:
+class TensorTile(msgspec.Struct, frozen=True):
     """A tile for each active lane: its tensor map, first coordinates (i32, innermost first).
 
     ``mode``: TILED or IM2COL, which has ``offsets`` (i32) in the bounding box. Sites: ``bad``
@@ -56,8 +55,7 @@ class TensorTile:
         return TensorTile(self.mode, place, bad, own, values[:rank], values[rank:])
 
 
-@dataclass(frozen=True)
-class Walks:
+class Walks(msgspec.Struct, frozen=True):
     """The walks of all active lanes; ``maps``: host addresses of their tensor maps (i64)."""
 
     b: LaneBuilder

@@ -6,8 +6,8 @@ thing on the innermost axis is a *unit*: an element, or with an interleave a sli
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+import msgspec
 from llvmlite import ir
 
 from lockstep.execution.lanes.builder import BIT, HALF, POINTER, WORD, LaneBuilder
@@ -25,8 +25,7 @@ MOST_ROWS = 1 << 20  # more than fit into shared memory: counts stop there
 _SIZES = sum((bytes_of(kind).bit_length() - 1) << 2 * k for k, kind in enumerate(KINDS))
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(msgspec.Struct, frozen=True):
     """An axis of the tensor in a tile (all i32, ``stride`` i64): elements 0 to ``last`` exist.
 
     A tile has ``count`` of them from ``first`` on, ``step`` apart.
@@ -44,8 +43,7 @@ class Axis:
         return emit.and_(there, emit.icmp_unsigned("<=", place, self.last))
 
 
-@dataclass(frozen=True)
-class Spatial:
+class Spatial(msgspec.Struct, frozen=True):
     """An axis of the bounding box (all i32): im2col goes from ``low`` to ``high`` on it.
 
     ``offset`` is added to where it is.

@@ -1,12 +1,10 @@
 """Element types of lane vectors, and the values that the builder passes around."""
 
-from dataclasses import dataclass
-
+import msgspec
 from llvmlite import ir
 
 
-@dataclass(frozen=True, slots=True)
-class Type:
+class Type(msgspec.Struct, frozen=True):
     """What one lane holds: ``kind`` is int, float or pred.
 
     ``count`` elements of ``bits`` each lie side by side in a lane, the first one lowest.
@@ -62,8 +60,7 @@ F64 = Type("f64", 64, "float")
 INTEGERS = {8: I8, 16: I16, 32: I32, 64: I64, 128: I128}
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(msgspec.Struct, frozen=True):
     """A lane vector: its LLVM value and its element type.
 
     ``settled`` is false for a floating-point result whose NaNs may still have any payload;

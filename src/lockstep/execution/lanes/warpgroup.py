@@ -10,8 +10,7 @@ swizzle a core is contiguous; else cores lie next to each other in rows as wide 
 and bits 4 and up of an address are exchanged by those from bit 7 on.
 """
 
-from dataclasses import dataclass
-
+import msgspec
 from llvmlite import ir
 
 from lockstep.execution.lanes import matrix, memory
@@ -30,8 +29,7 @@ WARPS = 4  # in a warpgroup
 COLUMNS = 8  # of a tile
 
 
-@dataclass(frozen=True)
-class SharedMatrix:
+class SharedMatrix(msgspec.Struct, frozen=True):
     """A factor in shared memory: ``descriptor`` (i64), and the memory site that reads it.
 
     ``transposed``: elements of 16 bits that follow each other are of different lines.

@@ -4,9 +4,8 @@ What tells of a byte lies at a fixed distance from it (``state.SHADOW``), so tha
 is the access itself, moved. Textures are read without a look.
 """
 
-from dataclasses import replace
-
 from llvmlite import ir
+from msgspec.structs import replace
 
 from lockstep.execution.checks.kinds import Check
 from lockstep.execution.lanes.addresses import Access

@@ -1,8 +1,8 @@
 """What ended a launch early, told as compute-sanitizer would: who, where, and what is near."""
 
 from collections import Counter
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from lockstep.errors import LockstepError
@@ -39,8 +39,7 @@ _MESSAGES = {
 }
 
 
-@dataclass(frozen=True)
-class CodePlace:
+class CodePlace(msgspec.Struct, frozen=True):
     """An instruction of a program and where it comes from."""
 
     instruction: str

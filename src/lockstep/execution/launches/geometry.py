@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+import msgspec
+
 STACK_BYTES = 16384  # of a thread, for recursive functions, where nobody asks for more
 
 
@@ -67,8 +69,7 @@ class Geometry:
         return self.block, self.dynamic_shared, self.room, self.stack_bytes, self.cluster_ctas
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """What bounds a launch, beside the GPU."""
 
     instructions: int | None = None  # that the warps of a launch may execute; None = no limit

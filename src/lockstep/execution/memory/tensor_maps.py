@@ -7,9 +7,9 @@ innermost first here, as in the coordinates of PTX.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from lockstep.errors import WorkloadError
@@ -77,8 +77,7 @@ _LONGEST_STRIDE = 1 << 40
 _CORNERS = {3: 15, 4: 7, 5: 4}  # by axes: bits of a corner of the bounding box
 
 
-@dataclass(frozen=True)
-class Tensor:
+class Tensor(msgspec.Struct, frozen=True):
     """An array, and how its elements come and go.
 
     ``strides``: bytes, of all axes but the innermost, whose elements are adjacent. ``steps``: 1
@@ -97,8 +96,7 @@ class Tensor:
     fill: str = "zero"
 
 
-@dataclass(frozen=True)
-class Im2colColumn:
+class Im2colColumn(msgspec.Struct, frozen=True):
     """What im2col takes: ``pixels`` of a bounding box, ``channels`` of each.
 
     ``lower`` and ``upper``: its corners in W, H, D, from the first and the last element on.

@@ -6,9 +6,9 @@ bits for it. Elements lie row after row, as in an array of the host.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 
+import msgspec
 import numpy as np
 
 from lockstep.errors import WorkloadError
@@ -112,8 +112,7 @@ COMPARISONS = (  # bits 0 to 2: whether what is less, equal, greater passes
 FACES = 6  # of a cube
 
 
-@dataclass(frozen=True)
-class Sampling:
+class Sampling(msgspec.Struct, frozen=True):
     """How elements are read: what a sampler says.
 
     ``address`` is for x, y and z. ``level_filter``, ``level_bias`` and ``level_limits`` are for

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from lockstep.execution.checks.kinds import Check
@@ -117,8 +118,7 @@ BLOCK = np.dtype(
 """One basic block. Blocks are numbered so that a smaller number should run first."""
 
 
-@dataclass
-class Item:
+class Item(msgspec.Struct):
     """What a block appends to the stream for an instruction, after its two words of header.
 
     ``guarded``: one word, the lanes that execute it; others are addresses, one word a lane.
@@ -133,16 +133,14 @@ class Item:
     waits: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Objects:
+class Objects(msgspec.Struct, frozen=True):
     """Object code, and the symbols of the routines that it calls: see ``kept.routine``."""
 
     code: bytes
     routines: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(msgspec.Struct, frozen=True):
     """Blocks that are compiled together: their functions are ``block0``, ``block1`` and so on.
 
     Those of a large program are compiled, each part apart, when the first of its blocks runs. Then

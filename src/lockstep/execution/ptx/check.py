@@ -5,7 +5,8 @@ cannot disagree. Instructions that differ in nothing that a lift looks at are li
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from lockstep.errors import InputError
 from lockstep.execution.lanes.dry import DryBuilder

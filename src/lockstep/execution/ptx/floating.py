@@ -1,6 +1,6 @@
 """Floating-point arithmetic."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from lockstep.execution.lanes import approximate, floating
 from lockstep.execution.lanes.floating import Choice, Result

@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+import msgspec
+
 from lockstep.isa.ptx.syntax import Instruction, Operand, Pair, Part, Register, Sink, Vector
 
 CARRY = "%cc"  # the condition code register's carry flag, as a predicate register
@@ -151,6 +153,6 @@ def registers_in(operand) -> Iterator[str]:
     elif isinstance(operand, tuple):
         for element in operand:
             yield from registers_in(element)
-    elif hasattr(operand, "__slots__"):
-        for field in operand.__slots__:
+    elif isinstance(operand, msgspec.Struct):
+        for field in operand.__struct_fields__:
             yield from registers_in(getattr(operand, field))

@@ -7,7 +7,8 @@ and types, state spaces and layouts, which keep their order among each other.
 
 import functools
 import re
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from lockstep.execution.ptx.opcodes import TABLE, find
 from lockstep.isa.ptx.syntax import Function

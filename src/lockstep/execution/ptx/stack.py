@@ -4,9 +4,8 @@ It grows down from the end of a thread's local memory, towards the frames of rec
 PTX ISA, "Stack Manipulation Instructions".
 """
 
-from dataclasses import replace
-
 from llvmlite import ir
+from msgspec.structs import replace
 
 from lockstep.execution.lanes.integer import resize
 from lockstep.execution.lanes.types import I32, PRED, Value

@@ -1,10 +1,10 @@
 """A PTX kernel to a program: blocks, layout, machine code."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from lockstep.execution.lanes.addresses import Strength
 from lockstep.execution.lanes.builder import LaneBuilder

@@ -1,6 +1,6 @@
 """Vector registers (``.reg .v4 .f32 v;``): each of their elements is a register by itself."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from lockstep.isa.ptx.syntax import (
     Call,

@@ -5,8 +5,9 @@ with its name and address.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from lockstep.isa.sass.encoding.instruction import Instruction
 
@@ -14,8 +15,7 @@ if TYPE_CHECKING:
     from lockstep.execution.sass.lift import Lift
 
 
-@dataclass(frozen=True)
-class SassOpcode:
+class SassOpcode(msgspec.Struct, frozen=True):
     """How one mnemonic is lifted, and the modifiers that it may have."""
 
     lift: Callable[["Lift", Instruction], None]

@@ -1,8 +1,9 @@
 """The header of a kernel's trace: ``-key = value`` lines up to the first that starts with ``#``."""
 
 import re
-from dataclasses import dataclass
 from typing import NoReturn
+
+import msgspec
 
 from lockstep.errors import InputError
 from lockstep.isa.instruction import MOST_CLUSTER_CTAS, MOST_THREADS, WARP_SIZE
@@ -27,8 +28,7 @@ _UNSIGNED = (1 << 64) - 1
 _TRIPLE = re.compile(r"\(\s*(\d{1,19})\s*,\s*(\d{1,19})\s*,\s*(\d{1,19})\s*\)", re.ASCII)
 
 
-@dataclass(frozen=True)
-class Header:
+class Header(msgspec.Struct, frozen=True):
     """What a trace says about its kernel launch before the first instruction."""
 
     name: str

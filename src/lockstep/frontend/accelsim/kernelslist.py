@@ -2,8 +2,9 @@
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from lockstep.errors import InputError
 from lockstep.workload import MemoryCopy
@@ -14,8 +15,7 @@ _OTHER_COPIES = {"DtoH", "DtoD", "HtoH", "HtoA", "AtoH", "DtoA", "AtoD", "AtoA",
 _COPY = re.compile(r"MemcpyHtoD,(?:0[xX])?([0-9a-fA-F]{1,16}),(\d{1,19})", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class ListedLaunch:
+class ListedLaunch(msgspec.Struct, frozen=True):
     """A kernel launch: its trace file, and the line that names it."""
 
     path: Path

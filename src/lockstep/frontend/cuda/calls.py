@@ -11,8 +11,9 @@ The C side includes a header that :func:`c_header` makes from the tables below.
 
 import hashlib
 import struct
-from dataclasses import dataclass
 from enum import IntEnum
+
+import msgspec
 
 from lockstep.errors import LockstepError
 
@@ -92,8 +93,7 @@ class Allocation(IntEnum):
     HOST = 2
 
 
-@dataclass(frozen=True)
-class Form:
+class Form(msgspec.Struct, frozen=True):
     """The fields of a call; ``data`` and ``reply_data`` say what follows them.
 
     ``least`` and ``most`` are of the fields of the request that cannot have every value: a call

@@ -1,7 +1,9 @@
 """Declarations of variables, registers and parameters."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from lockstep.isa.ptx.expressions import read_count, read_integer
 from lockstep.isa.ptx.initialisers import InitialReader
@@ -25,8 +27,7 @@ _MOST_REGISTERS = 1 << 18  # of one range: what a typing error may cost
 _POINTEES = frozenset([".const", ".global", ".local", ".shared"])
 
 
-@dataclass(slots=True)
-class Qualifiers:
+class Qualifiers(msgspec.Struct):
     """What stands between a space and the names: shared by all names of a declaration."""
 
     type: str = ""

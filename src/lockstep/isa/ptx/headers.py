@@ -1,6 +1,6 @@
 """Heads of functions: parameters, results, directives and prototypes."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from lockstep.isa.ptx.declarations import read_attributes, read_parameter
 from lockstep.isa.ptx.expressions import read_count

@@ -1,7 +1,8 @@
 """Initialisers of variables: numbers, addresses, nested braces, properties of references."""
 
 import math
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from lockstep.isa.ptx.expressions import read_constant, read_integer
 from lockstep.isa.ptx.lexer import NUMBER, WORD, Cursor

@@ -6,8 +6,10 @@ has the same name, they get the module's number behind an apostrophe, which no n
 
 import re
 from collections import Counter
-from dataclasses import fields, is_dataclass, replace
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from lockstep.errors import InputError
 from lockstep.isa.ptx.parser import parse
@@ -87,13 +89,13 @@ def _renamed(node: Any, names: dict[str, str]) -> Any:
     """A node of the tree with other names for what they name."""
     if isinstance(node, tuple):
         return tuple(_renamed(element, names) for element in node)
-    if not names or not is_dataclass(node):
+    if not names or not isinstance(node, msgspec.Struct):
         return node
     changed = {}
-    for field in fields(node):
-        value = getattr(node, field.name)
-        if field.name == "name" and isinstance(node, Symbol | Variable):
+    for field in node.__struct_fields__:
+        value = getattr(node, field)
+        if field == "name" and isinstance(node, Symbol | Variable):
             changed["name"] = names.get(value, value)
-        elif isinstance(value, tuple) or is_dataclass(value):
-            changed[field.name] = _renamed(value, names)
+        elif isinstance(value, tuple | msgspec.Struct):
+            changed[field] = _renamed(value, names)
     return replace(node, **changed)

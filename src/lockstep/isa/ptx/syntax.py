@@ -8,17 +8,17 @@ resolved by the parser, so that a name stands for one register or variable withi
 import functools
 from dataclasses import dataclass, field
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class Position:
+
+class Position(msgspec.Struct, frozen=True):
     """Where in the PTX text: line and column, from 1."""
 
     line: int
     column: int
 
 
-@dataclass(frozen=True, slots=True)
-class SourceLine:
+class SourceLine(msgspec.Struct, frozen=True):
     """A ``.loc``: a line of the program that PTX was made from, and what it is inlined into."""
 
     file: str
@@ -28,8 +28,7 @@ class SourceLine:
     inlined_at: "SourceLine | None" = None
 
 
-@dataclass(frozen=True, slots=True)
-class Register:
+class Register(msgspec.Struct, frozen=True):
     """A register operand, or a special register such as ``%tid.x``.
 
     ``component`` selects an element of a vector register (0 to 3), -1 for the whole.
@@ -39,8 +38,7 @@ class Register:
     component: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Immediate:
+class Immediate(msgspec.Struct, frozen=True):
     """A constant operand.
 
     Integers keep their exact value (also above 2**63). ``bits`` is 32 or 64 for ``0f...`` and
@@ -52,8 +50,7 @@ class Immediate:
     bits: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(msgspec.Struct, frozen=True):
     """The address of a variable or function plus a byte offset, a label, or a named option.
 
     In initialisers ``generic`` asks for the generic address, and ``mask`` (0xFF, 0xFF00 ...; 0 for
@@ -66,20 +63,17 @@ class Symbol:
     mask: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Sink:
+class Sink(msgspec.Struct, frozen=True):
     """``_``: a result that nobody wants."""
 
 
-@dataclass(frozen=True, slots=True)
-class Negated:
+class Negated(msgspec.Struct, frozen=True):
     """``!p``: a predicate operand, inverted."""
 
     operand: Register
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(msgspec.Struct, frozen=True):
     """A source or destination of a video instruction: ``%r1.b0``, ``%r1.h1``, ``-%r1.b3210``."""
 
     register: Register
@@ -87,23 +81,20 @@ class Part:
     negative: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(msgspec.Struct, frozen=True):
     """``d|p``: two results of one instruction."""
 
     first: "Operand"
     second: "Operand"
 
 
-@dataclass(frozen=True, slots=True)
-class Vector:
+class Vector(msgspec.Struct, frozen=True):
     """``{a, b, ...}``."""
 
     elements: tuple["Operand", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(msgspec.Struct, frozen=True):
     """``[base + offset]``; also ``[base, {x, y}]`` of textures, surfaces and tensor maps.
 
     ``base`` is a register, a symbol (its own offset is folded into ``offset``), or an immediate.
@@ -118,8 +109,7 @@ class Memory:
 Operand = Register | Immediate | Symbol | Sink | Negated | Part | Pair | Vector | Memory
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """The operands of ``call``: results, callee (symbol or register), arguments.
 
     ``targets`` names a ``.callprototype`` or ``.calltargets`` label for an indirect call.
@@ -131,8 +121,7 @@ class Call:
     targets: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(msgspec.Struct, frozen=True):
     """One instruction: ``@guard opcode.modifier.modifier operands;``.
 
     ``opcode`` is the part before the first dot, ``modifiers`` the parts after it, without dots
@@ -152,8 +141,7 @@ class Instruction:
         return ".".join((self.opcode, *self.modifiers))
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(msgspec.Struct, frozen=True):
     """A variable or parameter.
 
     ``space``: reg, const, global, local, param, shared. ``type`` without its dot (``f32``,
@@ -189,8 +177,7 @@ class Variable:
         return size
 
 
-@dataclass(frozen=True, slots=True)
-class Prototype:
+class Prototype(msgspec.Struct, frozen=True):
     """A ``.callprototype``: the shape of functions that an indirect call may reach."""
 
     name: str
@@ -198,8 +185,7 @@ class Prototype:
     parameters: tuple[Variable, ...]
 
 
-@dataclass(slots=True)
-class Function:
+class Function(msgspec.Struct):
     """A ``.entry`` or ``.func`` with its body, or a declaration without one.
 
     ``labels`` maps a label to the index of the instruction that it stands before (the number of
@@ -216,14 +202,14 @@ class Function:
     parameters: tuple[Variable, ...] = ()
     returns: tuple[Variable, ...] = ()
     linkage: str = ""
-    directives: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    directives: dict[str, tuple[int, ...]] = {}
     pragmas: tuple[str, ...] = ()
-    registers: dict[str, Variable] = field(default_factory=dict)
-    variables: list[Variable] = field(default_factory=list)
-    instructions: list[Instruction] = field(default_factory=list)
-    labels: dict[str, int] = field(default_factory=dict)
-    tables: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    prototypes: dict[str, Prototype] = field(default_factory=dict)
+    registers: dict[str, Variable] = {}
+    variables: list[Variable] = []
+    instructions: list[Instruction] = []
+    labels: dict[str, int] = {}
+    tables: dict[str, tuple[str, ...]] = {}
+    prototypes: dict[str, Prototype] = {}
     has_body: bool = True
 
 

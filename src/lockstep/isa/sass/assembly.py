@@ -5,8 +5,8 @@
 """
 
 import re
-from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 
 from lockstep.errors import LockstepError
@@ -46,13 +46,12 @@ _PREDICATE_RESULTS = {"VOTE": 1, "VOTEU": 1, "FCHK": 1, "PSET": 0, "CSET": 0}
 _MOST_PREDICATE_RESULTS = 2
 
 
-@dataclass
-class _Operands:
+class _Operands(msgspec.Struct):
     """The registers of an instruction, sorted by their part in it."""
 
-    destinations: list[int | None] = field(default_factory=list)
-    sources: list[int | None] = field(default_factory=list)
-    uniform: list[int | None] = field(default_factory=list)  # of addresses and descriptors
+    destinations: list[int | None] = []
+    sources: list[int | None] = []
+    uniform: list[int | None] = []  # of addresses and descriptors
 
 
 def parse(

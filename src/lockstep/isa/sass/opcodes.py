@@ -4,9 +4,9 @@ import functools
 import itertools
 import re
 import tomllib
-from dataclasses import dataclass
 from importlib import resources
 
+import msgspec
 import numpy as np
 
 from lockstep.isa.instruction import CachePolicy, OpClass, Space
@@ -32,8 +32,7 @@ UNKNOWN = "unknown"  # mnemonic of machine code whose encoding no table describe
 _WIDTH = re.compile(r"(?:U|S|B|F|BF)?(8|16|32|64|128|256)(?:x(2|4|8))?")
 
 
-@dataclass(frozen=True, slots=True)
-class OpcodeEntry:
+class OpcodeEntry(msgspec.Struct, frozen=True):
     """What a table says of one opcode, or of one opcode with one modifier."""
 
     op: OpClass
@@ -43,8 +42,7 @@ class OpcodeEntry:
     hidden_destination: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class OpcodeTable:
+class OpcodeTable(msgspec.Struct, frozen=True):
     """The opcodes of one generation, those it inherits included."""
 
     name: str
@@ -52,8 +50,7 @@ class OpcodeTable:
     variants: dict[tuple[str, str], OpcodeEntry]
 
 
-@dataclass(frozen=True, slots=True)
-class Opcode:
+class Opcode(msgspec.Struct, frozen=True):
     """An opcode with its modifiers, understood."""
 
     op: OpClass

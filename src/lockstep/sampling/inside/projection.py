@@ -6,12 +6,13 @@ Nothing here is measured by the names of :class:`~lockstep.metrics.result.Result
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from msgspec.structs import replace
 
 from lockstep import notebook
 from lockstep.errors import WorkloadError

@@ -5,7 +5,8 @@ to extend: an operand may be absent, and a packed immediate is two.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+import msgspec
 
 from lockstep.isa.sass.encoding import constants, specification
 from lockstep.isa.sass.encoding.addresses import Reader, Signs, Words, address, signed
@@ -40,18 +41,17 @@ SIGNS = {"A": (72, 73), "X": (63, 62), "Y": (75, 74)}  # bits: negated or invert
 REUSE = {"A": 122, "B": 123, "X": 123, "C": 124, "XC": 124, "Y": 124}  # XC: slot X as source C
 
 
-@dataclass
-class SlotContext:
+class SlotContext(msgspec.Struct):
     """What operands of one layout share."""
 
     form: int
     reuses: bool = True  # whether operands can stay in the reuse cache
     file: str = "R"  # of the source slots
     immediate: str = "unsigned"  # how slot X reads as a number
-    signs: dict[str, list[int]] = field(default_factory=dict)  # instead of SIGNS, by slot
-    halves: dict[str, str] = field(default_factory=dict)  # instead of HALVES, by slot
-    values: dict[str, tuple[Words, ...]] = field(default_factory=dict)
-    bits: dict[str, str] = field(default_factory=dict)  # places that have a name
+    signs: dict[str, list[int]] = {}  # instead of SIGNS, by slot
+    halves: dict[str, str] = {}  # instead of HALVES, by slot
+    values: dict[str, tuple[Words, ...]] = {}
+    bits: dict[str, str] = {}  # places that have a name
     hidden: bool = False  # access descriptors do not print
 
 
