@@ -4,7 +4,9 @@
 
 Each GPU has a buffer of as many chunks as there are GPUs. In the first half of the steps each one
 sends a chunk to the next GPU, which adds it to its own; then the sums go round. Chunks are cut into
-slices, so that the links carry one while GPUs add another.
+slices, so that the links carry one while GPUs add another. Two streams of a GPU share its link
+fairly: the second one begins when half of the first slice is there, so that they do not end
+together, when the link would be idle until both were acknowledged.
 """
 
 import argparse
@@ -53,7 +55,13 @@ class Ring:
             stream.wait(ready)
         into = self.arrivals if adds else self.buffers
         source = self.slice(self.buffers[sender], chunk, number)
-        self.slice(into[receiver], chunk, number).copy_from(source, stream)
+        target = self.slice(into[receiver], chunk, number)
+        if ready is None and number == 0:
+            half = self.part // 2
+            target[:half].copy_from(source[:half], stream)
+            self.copies[sender][1].wait(device.event().record(stream))
+            source, target = source[half:], target[half:]
+        target.copy_from(source, stream)
         arrived = device.event().record(stream)
         if not adds:
             return arrived
