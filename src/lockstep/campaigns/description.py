@@ -36,10 +36,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lockstep import api, kernels
+from lockstep import api, kernels, toml_files
 from lockstep.campaigns.point import Setting, SweepPoint
 from lockstep.errors import InputError, suggestion
-from lockstep.gpus.datafile import parse
 
 MOST_POINTS = 200_000  # which take 70 MB before the first one runs
 MOST_LEVELS = 8  # of a name of a change
@@ -104,7 +103,7 @@ def read_points(path: str | Path) -> list[SweepPoint]:
 
 def _read(path: Path) -> _Sweep:
     try:
-        return msgspec.convert(parse(path, "sweep file"), _Sweep)
+        return msgspec.convert(toml_files.read(path, "sweep file"), _Sweep)
     except msgspec.ValidationError as error:
         raise InputError(path, "", f"{error}{_nearest_key(str(error))}") from error
 

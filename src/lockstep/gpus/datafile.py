@@ -5,22 +5,17 @@ may start from another GPU (``base = "QV100"``, or a path beside it) and may dro
 parameters of it (``remove = ["sm.units.int"]``). The GPU is named after its file.
 """
 
-import re
-import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from lockstep.errors import InputError, SpecError, unknown
+from lockstep import toml_files
+from lockstep.errors import SpecError, unknown
 from lockstep.gpus.check import check
 from lockstep.gpus.fields import accept, build, flatten, parameter
 from lockstep.gpus.spec import GPU
 
-MAX_BYTES = 1 << 20
-MAX_DEPTH = 32  # tables and lists in each other: more than any parameter needs
-_LONG_KEY = re.compile(
-    rb"""(?<![\w."'-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){%d}""" % MAX_DEPTH
-)
+KIND = "GPU data file"
 MAX_BASES = 8  # a chain of bases longer than this is a circle
 
 
@@ -55,7 +50,7 @@ def load(path: Path, base: LoadBase, depth: int = 0) -> LoadedGpu:
     parameter does not exist, has no source, or a value outside its range.
     """
     try:
-        content = parse(path)
+        content = toml_files.read(path, KIND)
         values, sources = _base(content, path, base, depth)
         known = dict(values)
         for name, leaf in leaves(content):
@@ -73,7 +68,7 @@ def read_entries(path: Path, known: dict[str, object]) -> Entries:
 
     Raises as :func:`load` does. Whether the parameters work together is not looked at.
     """
-    content = parse(path)
+    content = toml_files.read(path, KIND)
     try:
         base, removed = _beginning(content)
         found = {name: _leaf(name, leaf, known) for name, leaf in leaves(content)}
@@ -82,46 +77,6 @@ def read_entries(path: Path, known: dict[str, object]) -> Entries:
     values = {name: value for name, (value, _) in found.items()}
     sources = {name: source for name, (_, source) in found.items()}
     return Entries(values, sources, base, tuple(removed))
-
-
-def parse(path: Path, kind: str = "GPU data file") -> dict:
-    """The content of a file of TOML, a ``kind``.
-
-    Raises :class:`InputError` if there is none, it is no TOML, or larger or deeper than it may be.
-    """
-    try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
-        if len(raw) > MAX_BYTES:
-            raise InputError(path, "", f"larger than {MAX_BYTES} bytes: not a {kind}")
-        if _LONG_KEY.search(raw):  # what it takes to read one grows with the square of its parts
-            raise InputError(path, "", f"not a {kind}: a key of more than {MAX_DEPTH} parts")
-        content = tomllib.loads(raw.decode())
-    except OSError as error:
-        raise InputError(path, "", error.strerror or "cannot be read") from None
-    except UnicodeDecodeError as error:
-        raise InputError(path, f"byte {error.start}", "expected UTF-8 text") from None
-    except tomllib.TOMLDecodeError as error:
-        line = re.search(r"\(at line (\d+)", str(error))
-        message = re.sub(r" \(at .*\)$", "", str(error))
-        raise InputError(path, f"line {line[1]}" if line else "the end", message) from None
-    except (RecursionError, ValueError) as error:  # deep nesting; integers of thousands of digits
-        raise InputError(path, "", f"not a {kind}: {error}") from None
-    if _depth(content) > MAX_DEPTH:
-        message = f"not a {kind}: tables and lists more than {MAX_DEPTH} deep"
-        raise InputError(path, "", message)
-    return content
-
-
-def _depth(content: dict) -> int:
-    """How deep tables and lists are nested; what reads them may then call itself."""
-    depth = 0
-    level: list[dict | list] = [content]
-    while level:
-        inside = (x.values() if isinstance(x, dict) else x for x in level)
-        level = [x for values in inside for x in values if isinstance(x, (dict, list))]
-        depth += 1
-    return depth
 
 
 def _base(

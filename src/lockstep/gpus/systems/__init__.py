@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from lockstep import toml_files
 from lockstep.errors import SpecError, unknown
 from lockstep.gpus import datafile, library
 from lockstep.gpus.fabric import FabricSpec
@@ -73,7 +74,7 @@ def on_switch(gpu: GPU, count: int) -> GpuSystem:
 
 
 def _read(path: Path) -> tuple[SystemSpec, dict[str, str]]:
-    content = datafile.parse(path)
+    content = toml_files.read(path, "system file")
     tree: dict = {"name": path.stem, "fabric": {}}
     found: dict[str, str] = {}
     try:
