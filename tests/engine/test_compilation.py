@@ -8,24 +8,43 @@ import sys
 import pytest
 
 from lockstep.engine import compilation
+from lockstep.engine.windows import run_windows
+from lockstep.model import partition
+from lockstep.model.sm import sm
 
 
 @pytest.fixture
 def fresh(monkeypatch):
-    """As in a process that has not loaded the model yet."""
-    monkeypatch.setattr(compilation, "_loaded", set())
+    """As in a process that has not looked for the model yet."""
+    monkeypatch.setattr(compilation, "_ready", set())
 
 
-@pytest.mark.parametrize("compiled, notices", [(True, []), (False, [compilation.NOTICE])])
-def test_notice_is_given_only_if_something_must_be_compiled(
-    fresh, small, monkeypatch, compiled, notices
-):
-    monkeypatch.setattr(compilation, "is_compiled", lambda function: compiled)
+def test_notice_is_given_if_something_must_be_compiled(fresh, small, monkeypatch):
+    monkeypatch.setattr(compilation, "is_compiled", lambda function: False)
     heard = []
     assert compilation.compile_model(small(), heard.append) > 0
-    assert heard == notices
+    assert heard == [compilation.NOTICE]
     assert compilation.compile_model(small(), heard.append) == 0.0
-    assert heard == notices, "once in a process"
+    assert heard == [compilation.NOTICE], "once in a process"
+
+
+def test_what_is_kept_is_not_looked_for_but_once(fresh, small, monkeypatch):
+    asked = []
+    monkeypatch.setattr(compilation, "is_compiled", lambda each: asked.append(each) or True)
+    monkeypatch.setattr(compilation, "Machine", None)  # none is built
+    heard = []
+    for _ in range(2):
+        assert compilation.compile_model(small(), heard.append) == 0.0
+    assert not heard
+    assert asked == [sm.run_linked, partition.run_linked, run_windows]
+
+
+@pytest.mark.parametrize("missing", [sm.run_linked, partition.run_linked, run_windows])
+def test_what_is_not_all_kept_is_compiled(fresh, small, monkeypatch, missing):
+    monkeypatch.setattr(compilation, "is_compiled", lambda each: each is not missing)
+    heard = []
+    assert compilation.compile_model(small(), heard.append) > 0
+    assert heard == [compilation.NOTICE]
 
 
 def test_a_notice_is_not_needed(fresh, small, monkeypatch):
@@ -100,6 +119,8 @@ def test_another_process_compiles_what_this_one_looks_for_but_the_sm_phase():
         "    print(*entries, building._compiled.cache_info().currsize)\n"
         "compilation.compile_all_but_sms()\n"
         "show()\n"
+        "compilation.is_compiled = lambda function: False\n"
+        "compilation._ASIDE = 'pass'\n"
         "compilation.compile_model(lockstep.gpu('QV100'))\n"
         "show()"
     )

@@ -2,11 +2,14 @@
 
 import ctypes
 import functools
+import threading
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Protocol, cast
 
 from lockstep._jit.kinds import add_words
+
+_entering = threading.RLock()  # threads that call a function first make one entry of it
 
 
 class MachineCode(Protocol):
@@ -60,5 +63,7 @@ class ModelFunction:
         kinds = tuple([add_words(words, argument) for argument in arguments])
         entry = self._entries.get(kinds)
         if entry is None:
-            entry = self._entries[kinds] = self._enter(self, kinds, len(words))
+            with _entering:
+                entry = self._entries.get(kinds) or self._enter(self, kinds, len(words))
+                self._entries[kinds] = entry
         return entry, words

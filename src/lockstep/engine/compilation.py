@@ -27,6 +27,7 @@ from lockstep.engine.building import (
 )
 from lockstep.engine.groups import PARTITIONS, SMS, Group, ends
 from lockstep.engine.machine import Machine
+from lockstep.engine.windows import run_windows
 from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
 from lockstep.model import contents, outside, partition
@@ -34,6 +35,7 @@ from lockstep.model.control import Control
 from lockstep.model.core import between, constant
 from lockstep.model.cu import cu
 from lockstep.model.dispatch import dispatcher, state
+from lockstep.model.modules import router
 from lockstep.model.modules import state as modules
 from lockstep.model.records import records
 from lockstep.model.sm import sm
@@ -41,26 +43,29 @@ from lockstep.outside import ANSWER, REQUEST
 
 NOTICE = "Compiling the model: this happens once for each version, and takes about a minute."
 _ASIDE = "from lockstep.engine import compilation; compilation.compile_aside()"
-_loaded: set[str] = set()
+_ready: set[str] = set()  # kinds of GPUs whose machine code is kept
 
 
 def compile_model(gpu: GPU, notice: Callable[[str], None] | None = None) -> float:
-    """Make all entry points ready by running an idle one-SM machine; returns the seconds it took.
+    """Compile what is not kept yet, by running an idle one-SM machine; returns the seconds it took.
 
-    ``notice`` is told if machine code must be compiled and not only loaded.
+    What is kept is loaded when it is called first, which counts as compiling, too. ``notice`` is
+    told if there is something to compile.
     """
     kind = f"{gpu.core}, {'several modules' if gpu.modules.count > 1 else 'one'}"
-    if kind in _loaded:
+    if kind in _ready:
+        return 0.0
+    if is_model_compiled(gpu.core, gpu.modules.count > 1):
+        _ready.add(kind)
         return 0.0
     begin = perf_counter()
+    if notice:
+        notice(NOTICE)
     tiny = _tiny(gpu)
-    if not is_model_compiled(gpu.core):
-        if notice:
-            notice(NOTICE)
-        with _all_but_sms_in_another_process():
-            links, memory = build_memory_side(tiny, {})
-            sms = build_sms(tiny, memory, links, {})
-            compiled(groups(links, sms, memory, modules.build(tiny))[SMS])
+    with _all_but_sms_in_another_process():
+        links, memory = build_memory_side(tiny, {})
+        sms = build_sms(tiny, memory, links, {})
+        compiled(groups(links, sms, memory, modules.build(tiny))[SMS])
     machine = Machine(tiny, 1, {})
     machine.next_dispatch(0)
     _exchange(machine.links, machine.sm.control)
@@ -70,14 +75,20 @@ def compile_model(gpu: GPU, notice: Callable[[str], None] | None = None) -> floa
     machine.run_windows(0, 1, 1, 1)
     machine.settle(1)
     machine.close()
-    _loaded.add(kind)
+    _ready.add(kind)
     return perf_counter() - begin
 
 
-def is_model_compiled(core: str = "sm") -> bool:
-    """Whether the phases of this version were compiled and kept; ``core``: as ``GPU.core``."""
+def is_model_compiled(core: str = "sm", several: bool = False) -> bool:
+    """Whether the phases of this version, and the loop over windows, were compiled and kept.
+
+    ``core``: as ``GPU.core``; ``several``: of a GPU of several modules.
+    """
     run = cu.run_linked if core == "cu" else sm.run_linked
-    return is_compiled(run) and is_compiled(partition.run_linked)
+    wanted: list[Callable[..., object]] = [run, partition.run_linked, run_windows]
+    if several:
+        wanted.append(router.run_linked)
+    return all(map(is_compiled, wanted))
 
 
 def compile_aside() -> None:

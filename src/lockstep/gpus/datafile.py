@@ -12,7 +12,7 @@ from typing import NamedTuple
 from lockstep import toml_files
 from lockstep.errors import SpecError, unknown
 from lockstep.gpus.check import check
-from lockstep.gpus.fields import accept, build, flatten, parameter
+from lockstep.gpus.fields import GpuParameter, accept, build, flatten, parameter
 from lockstep.gpus.spec import GPU
 
 KIND = "GPU data file"
@@ -131,14 +131,16 @@ def leaves(content: dict, prefix: str = "") -> Iterator[tuple[str, object]]:
 
 
 def _leaf(name: str, leaf: object, known: dict[str, object]) -> tuple[object, str]:
-    wanted = parameter(name, known)
-    value, source = value_and_source(name, leaf, f", the value {wanted.expected}")
+    value, source = value_and_source(name, leaf, parameter(name, known))
     return accept(name, value, known), source
 
 
-def value_and_source(name: str, leaf: object, expected: str = "") -> tuple[object, str]:
-    """What stands at a name in a data file; ``expected`` says more of the value."""
+def value_and_source(
+    name: str, leaf: object, wanted: GpuParameter | None = None
+) -> tuple[object, str]:
+    """What stands at a name in a data file; ``wanted``: what the value may be."""
     if not (isinstance(leaf, list) and len(leaf) == 2 and isinstance(leaf[1], str)):
+        expected = f", the value {wanted.expected}" if wanted else ""
         raise SpecError(
             f'{name}: expected [value, "source"]{expected}; every number names its source'
         )
