@@ -9,7 +9,7 @@ from lockstep.engine.machine import Machine
 from lockstep.engine.record import totals
 from lockstep.engine.streams import Streams
 from lockstep.engine.watchdog import MOST_WARPS, explain
-from lockstep.model.cache import l2
+from lockstep.model.cache import l2_stalls
 from lockstep.model.clock import NEVER
 from lockstep.model.core.state import LONG
 from lockstep.model.counters import Stall
@@ -117,7 +117,7 @@ def test_slices_that_cannot_go_on_are_named(stuck):
     table, _, memory = stuck
     for n in range(4):
         cache = memory.l2.slices[n]
-        cache.stalled, cache.stalled_since, cache.mshrs = l2.STALL_MSHR, 40 + n, 8
+        cache.stalled, cache.stalled_since, cache.mshrs = l2_stalls.STALL_MSHR, 40 + n, 8
         index = int(cache.free)
         cache.head[QUEUE], cache.count[QUEUE] = index, 1
         memory.l2.entries[index].line, memory.l2.entries[index].source = 3 + n, 1

@@ -29,7 +29,7 @@ OTHERS = {
     "metrics/flops.py": ['"16816": (16, 8, 16)'],
     "metrics/result.py": ["return hashlib.sha256("],
     "metrics/system.py": ["return hashlib.sha256("],
-    "model/cache/l1.py": ["COVER_BITS = 32", "s.covered = -1 if bits == 64"],
+    "model/cache/l1_state.py": ["COVER_BITS = 32", "s.covered = -1 if bits == 64"],
     "model/cache/neighbours.py": ["mixed = line * 31"],
     "model/cache/prefetch/state.py": ["ROOM = 32"],
     "model/cache/prefetch/stride.py": ["WARPS, WARP_ROWS = 1, 32", "LOADS, LOAD_ROWS = 33, 8"],

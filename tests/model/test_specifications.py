@@ -8,7 +8,7 @@ from lockstep._jit import as_records
 from lockstep.engine.building import build_memory_side
 from lockstep.gpus import library
 from lockstep.model import control, memory
-from lockstep.model.cache import l1, replacement
+from lockstep.model.cache import l1_state, replacement
 from lockstep.model.cache.prefetch import table
 from lockstep.model.core import build as core_build
 from lockstep.model.core import state
@@ -77,8 +77,8 @@ def test_every_field_of_the_sms_is_set(monkeypatch, gpu):
 def test_every_field_of_the_l1_is_set(monkeypatch, gpu):
     victim = replacement.compile_victim(replacement.first_way)
     ahead = table.compile_l1(table.nothing_of_l1)
-    make = lambda: core_build.l1_state(gpu, l1.Choices(victim, ahead))  # noqa: E731
-    assert unset(monkeypatch, [l1], l1.SPEC, make) == []
+    make = lambda: core_build.build_l1s(gpu, l1_state.Choices(victim, ahead))  # noqa: E731
+    assert unset(monkeypatch, [l1_state], l1_state.SPEC, make) == []
 
 
 @pytest.mark.parametrize(

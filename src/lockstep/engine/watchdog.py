@@ -9,7 +9,7 @@ from lockstep.engine.kernels import KernelTable
 from lockstep.engine.machine import Machine
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import OpClass
-from lockstep.model.cache import l2
+from lockstep.model.cache import l2_stalls
 from lockstep.model.clock import NEVER
 from lockstep.model.core.cluster import CLUSTER
 from lockstep.model.core.objects import AT_OBJECT
@@ -23,11 +23,11 @@ from lockstep.policies import place, plain
 MOST_WARPS, MOST_SLICES, MOST_LINES = 8, 3, 3  # that are named
 STALLED_CYCLES = 1_000_000  # without any progress are a deadlock, where no unit is slower
 _LACKS = {
-    l2.STALL_MSHR: "an MSHR entry",
-    l2.STALL_LINE: "a way that no fill holds",
-    l2.STALL_READ_QUEUE: "room in the read queue",
-    l2.STALL_WRITE_QUEUE: "room in the write queue",
-    l2.STALL_REPLY: "room for its reply",
+    l2_stalls.STALL_MSHR: "an MSHR entry",
+    l2_stalls.STALL_LINE: "a way that no fill holds",
+    l2_stalls.STALL_READ_QUEUE: "room in the read queue",
+    l2_stalls.STALL_WRITE_QUEUE: "room in the write queue",
+    l2_stalls.STALL_REPLY: "room for its reply",
 }
 """What the oldest request of an L2 slice waits for."""
 PROGRESS = ("warp_instructions", "noc_requests", "noc_replies", "ctas")
@@ -94,7 +94,7 @@ def _memory(sm: Sm, s: int) -> str:
 def _slices(memory: Memory) -> Iterator[str]:
     """The L2 slices whose oldest request cannot go on."""
     slices = memory.l2.slices
-    stuck = [n for n, why in enumerate(slices["stalled"].tolist()) if why != l2.RUNNING]
+    stuck = [n for n, why in enumerate(slices["stalled"].tolist()) if why != l2_stalls.RUNNING]
     for n in stuck[:MOST_SLICES]:
         cache = slices[n]
         oldest = memory.l2.entries[cache.head[QUEUE]]

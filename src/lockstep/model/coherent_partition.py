@@ -10,7 +10,7 @@ from lockstep._jit import Context, inline, jit
 from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
 from lockstep.model import link, reply_port
-from lockstep.model.cache import data_port, l2, l2_fill
+from lockstep.model.cache import data_port, l2_fill, l2_stalls
 from lockstep.model.cache.l2_lines import locate
 from lockstep.model.clock import NEVER
 from lockstep.model.coherence import home
@@ -165,10 +165,10 @@ def _step_slice(state, slice_, now, end):
     cache.filling = 0
     _take_fills(memory, slice_, now)
     at = NEVER
-    if cache.count[QUEUE] > 0 and (cache.stalled == l2.RUNNING or cache.retry):
+    if cache.count[QUEUE] > 0 and (cache.stalled == l2_stalls.RUNNING or cache.retry):
         at = _look_up(memory, slice_, now)
     sent, reply_at = reply_port.send(memory.l2, state.replies, slice_, now, end)
-    if sent and (cache.filling or cache.stalled == l2.STALL_REPLY):
+    if sent and (cache.filling or cache.stalled == l2_stalls.STALL_REPLY):
         cache.retry = 1
         return now + 1
     return min(at, reply_at)
@@ -200,12 +200,12 @@ def _serve(memory, slice_, index, tick, now):
     after = entries[index].next
     cache.retry = 0
     reason = home.serve(memory, slice_, index, tick, now)
-    if cache.stalled != l2.RUNNING:
+    if cache.stalled != l2_stalls.RUNNING:
         count_stall(memory.counters[cache.channel], cache.stalled, now - cache.stalled_since)
     hung = reason == home.HUNG
-    cache.stalled = l2.RUNNING if hung else reason
+    cache.stalled = l2_stalls.RUNNING if hung else reason
     cache.stalled_since = now
-    if hung or reason == l2.RUNNING:
+    if hung or reason == l2_stalls.RUNNING:
         cache.head[QUEUE] = after
         cache.count[QUEUE] -= 1
         if not hung:
@@ -238,7 +238,7 @@ def _send_forward(state, slice_, now, end):
     queue.forward_count -= 1
     queue.forward_free = now + 1
     cache = state.memory.l2.slices[slice_]
-    if cache.stalled == l2.STALL_REPLY:
+    if cache.stalled == l2_stalls.STALL_REPLY:
         cache.retry = 1
         cache.next = min(cache.next, now + 1)
     return NEVER if queue.forward_count == 0 else now + 1

@@ -14,6 +14,14 @@ from lockstep.model import link, reply_port
 from lockstep.model import memory as state
 from lockstep.model.cache import data_port, l2, l2_fill, l2_prefetch, l2_sides, neighbours
 from lockstep.model.cache.l2_lines import locate
+from lockstep.model.cache.l2_stalls import (
+    RUNNING,
+    STALL_LINE,
+    STALL_MSHR,
+    STALL_READ_QUEUE,
+    STALL_REPLY,
+    STALL_WRITE_QUEUE,
+)
 from lockstep.model.clock import NEVER
 from lockstep.model.dram import controller
 from lockstep.model.dram.state import READ, WRITE
@@ -164,9 +172,9 @@ def _step_slices(memory, replies, p, now, end):
 def queue_freed(dram, p, cache):
     """Whether a DRAM queue has room again that a slice waits for."""
     channel = dram.channels[p]
-    if cache.stalled == l2.STALL_READ_QUEUE:
+    if cache.stalled == STALL_READ_QUEUE:
         return channel.freed[0] != 0 and controller.has_room(dram, p, READ)
-    if cache.stalled == l2.STALL_WRITE_QUEUE:
+    if cache.stalled == STALL_WRITE_QUEUE:
         return channel.freed[1] != 0 and controller.has_room(dram, p, WRITE)
     return False
 
@@ -259,13 +267,13 @@ def _step_slice(c, replies, slice_, now, end):
     filled = 0
     while (cache.filling or l2_fill.next_fill(c, slice_) <= now) and l2_fill.fill(c, slice_, now):
         filled = 1
-    if filled and cache.stalled != l2.STALL_REPLY:
+    if filled and cache.stalled != STALL_REPLY:
         cache.retry = 1
     at = NEVER
-    if cache.count[QUEUE] > 0 and (cache.stalled == l2.RUNNING or cache.retry):
+    if cache.count[QUEUE] > 0 and (cache.stalled == RUNNING or cache.retry):
         at = _look_up(c, slice_, now)
     sent, reply_at = reply_port.send(c, replies, slice_, now, end)
-    if sent and (cache.filling or cache.stalled == l2.STALL_REPLY):
+    if sent and (cache.filling or cache.stalled == STALL_REPLY):
         cache.retry = 1
         return now + 1
     return min(at, reply_at)
@@ -300,36 +308,36 @@ def _serve(c, slice_, index, tick, now):
     kind = c.entries[index].kind
     counters = c.dram.counters[cache.channel]
     if c.spec[0].scoped and l2.overtakes(c, slice_, c.entries[index]):
-        reason = l2.STALL_LINE
+        reason = STALL_LINE
     elif kind == KIND_WRITE:
         reason = l2.write(c, slice_, index, tick, now)
     else:
         reason = l2.read(c, slice_, index, tick, now)
-    counters.l2_requests += reason == l2.RUNNING
-    if reason == l2.STALL_MSHR and c.spec[0].refuse:
+    counters.l2_requests += reason == RUNNING
+    if reason == STALL_MSHR and c.spec[0].refuse:
         refusable = kind == KIND_READ or kind == KIND_ATOMIC
         refusable = refusable and c.entries[index].refusals < MOST_REFUSALS
         if refusable and l2.refuse(c, slice_, index, tick):
-            reason = l2.RUNNING
-    if cache.stalled != l2.RUNNING:
+            reason = RUNNING
+    if cache.stalled != RUNNING:
         count_stall(counters, cache.stalled, now - cache.stalled_since)
     cache.retry = 0
     cache.stalled = reason
     cache.stalled_since = now
-    if reason == l2.RUNNING:
+    if reason == RUNNING:
         lists.release(c.entries, cache, lists.pop(c.entries, cache, QUEUE))
-    return reason == l2.RUNNING
+    return reason == RUNNING
 
 
 @inline
 def count_stall(counters, reason, cycles):
     """Count the cycles since the last attempt to the reason found then."""
     counters.l2_stalls += cycles
-    if reason == l2.STALL_MSHR:
+    if reason == STALL_MSHR:
         counters.l2_stall_mshr += cycles
-    elif reason == l2.STALL_LINE:
+    elif reason == STALL_LINE:
         counters.l2_stall_line += cycles
-    elif reason == l2.STALL_REPLY:
+    elif reason == STALL_REPLY:
         counters.l2_stall_reply += cycles
     else:
         counters.l2_stall_dram_queue += cycles

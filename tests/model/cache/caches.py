@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from lockstep.model import contents
-from lockstep.model.cache import l1, l1_fill, l1_prefetch, miss_queue, mshr_file, tags
+from lockstep.model.cache import l1, l1_fill, l1_prefetch, l1_state, miss_queue, mshr_file, tags
 from lockstep.model.core import constant, fetch
 from lockstep.model.counters import L1_COUNTERS
 from lockstep.model.link import KIND_DATA, KIND_READ, KIND_WRITE
@@ -24,9 +24,9 @@ class L1:
     """An L1 without an SM, driven request by request."""
 
     def __init__(self, gpu, prefetcher=None):
-        owner = l1.Owner(20, gpu.interconnect.flit_bytes, WAITERS, -1)
-        policies = l1.Choices(None, prefetcher, prefetches=prefetcher is not None)
-        self.l1 = l1.build(gpu.l1, 1, owner, policies)
+        owner = l1_state.Owner(20, gpu.interconnect.flit_bytes, WAITERS, -1)
+        policies = l1_state.Choices(None, prefetcher, prefetches=prefetcher is not None)
+        self.l1 = l1_state.build(gpu.l1, 1, owner, policies)
         self.counters = records(1, L1_COUNTERS)[0]
         self.made, self.remaining, self.hits = 0, {}, {}
 

@@ -303,28 +303,6 @@ def test_a_texture_load_takes_its_own_latency(watch, tiny):
     assert seen.counters["texture_requests"] == 2
 
 
-def test_a_queue_is_a_ring(tiny, idle_sms):
-    c = idle_sms(tiny(sm__memory__queue=3))
-    sub = c.subcores[0, 0]
-    free = int(c.sms[0].free_access)
-    for n in range(7):
-        a = c.sms[0].free_access
-        c.sms[0].free_access += 1
-        c.queues[0, 0, (sub.queue_head + sub.queue_count) % 3] = a
-        sub.queue_count += 1
-        assert memory_pipeline.pop_queue(c, 0, 0) == free + n
-    assert sub.queue_count == 0 and sub.queue_head == 7 % 3
-
-
-def test_room_is_a_place_in_the_queue_and_a_free_access(tiny, idle_sms):
-    c = idle_sms(tiny(sm__memory__queue=2))
-    assert memory_pipeline.has_room(c, 0, 0)
-    c.subcores[0, 0].queue_count = 2
-    assert not memory_pipeline.has_room(c, 0, 0) and memory_pipeline.has_room(c, 0, 1)
-    c.sms[0].free_access = len(c.accesses[0])
-    assert not memory_pipeline.has_room(c, 0, 1)
-
-
 def test_addresses_are_taken_in_order_by_each_warp(watch, tiny):
     """Loop iterations and masks: every instruction with a lane takes the next record."""
     k = KernelBuilder("order", grid=1, block=64)

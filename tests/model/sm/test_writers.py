@@ -24,7 +24,10 @@ ARGUMENTS = {"warp": "warps", "cta": "ctas", "look": "looks", "sub": "subcores",
 ARGUMENTS["access"] = "accesses"
 """What functions call a record that they are given."""
 
-STAGES = {"eligibility": "issue"}  # files that are parts of a stage, which writes as one
+STAGES = {
+    "eligibility": "issue",
+    "memory_queue": "memory_pipeline",
+}  # files that are parts of a stage, which writes as one
 SEVERAL = {
     "looks.awaits": {"issue", "launch"},
     "looks.reason": {"issue", "launch", "scheduler"},

@@ -15,13 +15,21 @@ from lockstep._jit import force_inline, jit, popcount
 from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
 from lockstep.model import reply_pipes
-from lockstep.model.cache import data_port, l2_lines, l2_sides, mshr_ways, replacement, tags
+from lockstep.model.cache import (
+    data_port,
+    l2_lines,
+    l2_room,
+    l2_sides,
+    mshr_ways,
+    replacement,
+    tags,
+)
+from lockstep.model.cache.l2_stalls import RUNNING, STALL_MSHR, STALL_READ_QUEUE, STALL_REPLY
 from lockstep.model.cache.prefetch import state as prefetching
 from lockstep.model.cache.prefetch import table
 from lockstep.model.cache.protocols import at_l2
-from lockstep.model.divisor import quotient, remainder
-from lockstep.model.dram import address_map, controller
-from lockstep.model.dram.state import READ, WRITE
+from lockstep.model.dram import controller
+from lockstep.model.dram.state import READ
 from lockstep.model.link import (
     KIND_ACK,
     KIND_ATOMIC,
@@ -31,27 +39,13 @@ from lockstep.model.link import (
     KIND_REDUCTION,
     KIND_WRITE,
 )
-from lockstep.model.memory import QUEUE, UNKNOWN
+from lockstep.model.memory import UNKNOWN
 
 # NumPy integers: see dram/state.py
 _ACK = np.int64(KIND_ACK)
 DATA = np.int64(KIND_DATA)
 _NACK = np.int64(KIND_NACK)
 NOTHING = np.int64(0)
-
-RUNNING = 0  # why a slice is stalled
-STALL_MSHR = 1
-STALL_LINE = 2
-STALL_READ_QUEUE = 3
-STALL_WRITE_QUEUE = 4
-STALL_REPLY = 5
-
-
-@force_inline
-def _burst_mask(spec, sector):
-    """The sectors of the burst that begins with a sector."""
-    count = min(spec.burst_sectors, spec.line_sectors - sector)
-    return ((1 << count) - 1) << sector
 
 
 @force_inline
@@ -69,79 +63,6 @@ def _count_accesses(counters, kind, accesses, hits, pending):
         counters.l2_atomic_sectors += accesses
         counters.l2_atomic_hits += hits
         counters.l2_atomic_pending += pending
-
-
-@force_inline
-def place_of(l2, state, line):
-    """Where a line of a slice lies in the slice's DRAM channel."""
-    spec = l2.spec[0]
-    unit = quotient(spec.unit_lines, line)
-    block = quotient(spec.all_slices, unit) * spec.slices + state.number
-    line = block * spec.unit_lines.value + remainder(spec.unit_lines, line)
-    return address_map.locate(l2.dram.spec[0].map, line)
-
-
-@jit
-def _write_back(l2, state, record, line, now):
-    """Queue DRAM writes for the dirty sectors of a way; whether all found room."""
-    spec, dram, channel = l2.spec[0], l2.dram, state.channel
-    counters = dram.counters[channel]
-    place = place_of(l2, state, line)
-    for sector in range(0, spec.line_sectors, spec.burst_sectors):
-        dirty = at_l2.owed(spec.protocol, record) & _burst_mask(spec, sector)
-        if dirty:
-            if not controller.has_room(dram, channel, WRITE):
-                return False
-            controller.enqueue(dram, channel, WRITE, place, now)
-            at_l2.paid(spec.protocol, record, dirty)
-            counters.l2_writebacks += popcount(dirty)
-    return True
-
-
-@jit
-def _allocate(l2, slice_, request, now):
-    """Make room for the line of a request that misses: ``(way, RUNNING)`` or ``(-1, reason)``.
-
-    What a victim owes is written back first, as far as the write queue has room.
-    """
-    way, reason = replace(l2, slice_, request.row, request, now)
-    if way >= 0:
-        request.way = way
-    return way, reason
-
-
-@force_inline
-def replace(l2, slice_, row, request, now):
-    """Give a way of a row to the line of a request; as ``_allocate``."""
-    way = replacement.victim(l2.tags, slice_, row, l2.policies.victim)
-    if way < 0:
-        return way, STALL_LINE
-    record = tags.way_of(l2.tags, row, way)
-    state = l2.slices[slice_]
-    line = tags.line_of(l2.tags, row, way)
-    owed = at_l2.owed(l2.spec[0].protocol, record)
-    if owed and not _write_back(l2, state, record, line, now):
-        return -1, STALL_WRITE_QUEUE
-    counters = l2.dram.counters[state.channel]
-    counters.l2_evictions += line != tags.NO_LINE
-    counters.l2_prefetch_useless += prefetching.leave(l2.prefetch, row, way)
-    replacement.insert(l2.tags, slice_, row, way, request.line, request.policy)
-    return way, RUNNING
-
-
-@jit
-def _take_places(l2, home, request, now):
-    """Take room for a written line on the other sides, too, where it can be had at once."""
-    spec = l2.spec[0]
-    for side in range(spec.sides):
-        other = l2_sides.mirror(spec, home, side)
-        row = request.row + (other - home) * l2.tags.shape[0].sets
-        if other == home or tags.find(l2.tags, other, row, request.line) >= 0:
-            continue
-        way, _ = replace(l2, other, row, request, now)
-        state = l2.slices[other]
-        if way >= 0 and state.count[QUEUE] > 0:  # what it found may be gone
-            l2.entries[state.head[QUEUE]].way = UNKNOWN
 
 
 @jit
@@ -182,11 +103,11 @@ def fetch(l2, slice_, request, way, missing, ahead, now):
     state = l2.slices[slice_]
     channel = l2.slices[slice_].channel
     record = tags.way_of(l2.tags, request.row, way)
-    place = place_of(l2, l2.slices[request.home], request.line)
+    place = l2_room.place_of(l2, l2.slices[request.home], request.line)
     coming = 0
     reason = RUNNING
     for sector in range(0, spec.line_sectors, spec.burst_sectors):
-        burst = _burst_mask(spec, sector)
+        burst = l2_room.burst_mask(spec, sector)
         if missing & burst == 0:
             continue
         if state.mshrs >= spec.mshrs:
@@ -330,7 +251,7 @@ def _read_missing(l2, slice_, index, way, now):
         return STALL_READ_QUEUE
     reason = RUNNING
     if way < 0:
-        way, reason = _allocate(l2, slice_, request, now)
+        way, reason = l2_room.allocate(l2, slice_, request, now)
     if way < 0:
         return reason
     coming = NOTHING
@@ -363,11 +284,11 @@ def write(l2, slice_, index, tick, now):
     reason = RUNNING
     way = _look_up(l2, slice_, request)
     if way < 0:
-        way, reason = _allocate(l2, slice_, request, now)
+        way, reason = l2_room.allocate(l2, slice_, request, now)
         if way < 0:
             return reason
     if spec.wide_writes:
-        _take_places(l2, slice_, request, now)
+        l2_room.take_places(l2, slice_, request, now)
     record = tags.way_of(l2.tags, request.row, way)
     accepted = request.left
     wanted = at_l2.wanted(spec.protocol, record, request.left)

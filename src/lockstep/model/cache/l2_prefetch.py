@@ -11,7 +11,8 @@ from lockstep._jit import inline, jit
 from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
 from lockstep.model.cache import l2_lines, l2_sides, replacement, tags
-from lockstep.model.cache.l2 import fetch, replace
+from lockstep.model.cache.l2 import fetch
+from lockstep.model.cache.l2_room import replace
 from lockstep.model.cache.prefetch import state as prefetching
 from lockstep.model.clock import NEVER
 from lockstep.model.dram.state import READ, WRITE

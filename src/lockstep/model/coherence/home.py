@@ -13,11 +13,7 @@ import numpy as np
 
 from lockstep._jit import force_inline, inline, jit
 from lockstep.model.cache import replacement, tags
-from lockstep.model.cache.l2 import (
-    RUNNING,
-    STALL_LINE,
-    STALL_MSHR,
-)
+from lockstep.model.cache.l2_stalls import RUNNING, STALL_LINE, STALL_MSHR
 from lockstep.model.coherence.home_actions import HUNG, act
 from lockstep.model.coherence.home_lines import ONE, fresh, hang, take_over, way_of
 from lockstep.model.coherence.home_messages import CONTROL_PIPE, reply

@@ -5,9 +5,7 @@ import numpy as np
 from lockstep._jit import force_inline, jit
 from lockstep.model import entries as lists
 from lockstep.model.cache import data_port, tags
-from lockstep.model.cache.l2 import (
-    RUNNING,
-)
+from lockstep.model.cache.l2_stalls import RUNNING
 from lockstep.model.coherence.home_lines import ONE, change, hang, replay, way_of
 from lockstep.model.coherence.home_messages import forward, lacks, pipe_of, reply, send, to_memory
 from lockstep.model.coherence.l1 import ALL

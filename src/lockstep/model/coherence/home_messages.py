@@ -6,13 +6,8 @@ from lockstep._jit import force_inline
 from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
 from lockstep.model.cache import data_port, tags
-from lockstep.model.cache.l2 import (
-    RUNNING,
-    STALL_READ_QUEUE,
-    STALL_REPLY,
-    STALL_WRITE_QUEUE,
-    place_of,
-)
+from lockstep.model.cache.l2_room import place_of
+from lockstep.model.cache.l2_stalls import RUNNING, STALL_READ_QUEUE, STALL_REPLY, STALL_WRITE_QUEUE
 from lockstep.model.coherence.numbers import (
     FORWARD,
     SHOW,

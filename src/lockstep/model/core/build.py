@@ -7,7 +7,7 @@ from lockstep._jit import Records
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import NAMED_BARRIERS, REGISTER_COUNT
 from lockstep.model import witness
-from lockstep.model.cache import l1, line_cache, line_misses
+from lockstep.model.cache import l1_state, line_cache, line_misses
 from lockstep.model.clock import NEVER
 from lockstep.model.coherence import l1_state as coherent_l1
 from lockstep.model.control import Control
@@ -112,18 +112,18 @@ def _texture_latency(gpu: GPU) -> int:
     return latencies[0] if latencies else gpu.l1.latency
 
 
-def l1_state(gpu: GPU, policies: l1.Choices) -> l1.L1State:
+def build_l1s(gpu: GPU, policies: l1_state.Choices) -> l1_state.L1State:
     """Empty L1s."""
     memory = gpu.sm.memory
     refusable = memory.outstanding * most_bulk_lines(gpu)
-    owner = l1.Owner(
+    owner = l1_state.Owner(
         hit_cycles=max(1, gpu.l1.latency - memory.address_interval - 1),
         flit_bytes=gpu.interconnect.flit_bytes,
         waiters=most_waiters(gpu),
         refusable=refusable if gpu.l2.mshr_full == "nack" else -1,
         scoped=gpu.coherence.scoped,
     )
-    return l1.build(gpu.l1, gpu.sm.count, owner, policies, gpu.coherence.table != "none")
+    return l1_state.build(gpu.l1, gpu.sm.count, owner, policies, gpu.coherence.table != "none")
 
 
 def build(
@@ -171,7 +171,7 @@ def build(
         **_streams(gpu.sm.warp_size),
         coherent=coherent_l1.build(gpu, most_waiters(gpu)),
         vmu=vmu_state.build(gpu),
-        l1=l1_state(gpu, l1.Choices(policies.l1_victim, policies.l1_prefetcher, *of_l1)),
+        l1=build_l1s(gpu, l1_state.Choices(policies.l1_victim, policies.l1_prefetcher, *of_l1)),
         slices=slices,
         gate=gate or modules.build_gates(gpu, modules.build_links(gpu))[0],
         policies=policies,

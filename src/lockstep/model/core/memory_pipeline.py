@@ -7,28 +7,24 @@ transactions through the L1, line by line.
 
 from lockstep._jit import force_inline, inline, popcount
 from lockstep.isa.instruction import OpClass
-from lockstep.model import free_list, witness
+from lockstep.model import witness
 from lockstep.model.cache import l1, l1_banks, l1_prefetch
 from lockstep.model.clock import NEVER
 from lockstep.model.core import attribution, bulk, stores
 from lockstep.model.core.accounting import account_blocked
 from lockstep.model.core.cluster import is_remote
 from lockstep.model.core.coalescer import (
-    GENERIC,
-    GLOBAL,
     LOCAL,
     SHARED,
     coalesce,
     resolve,
     take_turns,
 )
-from lockstep.model.core.done import instruction_of, joins_group, note, writes_only
+from lockstep.model.core.done import instruction_of, note, writes_only
+from lockstep.model.core.memory_queue import pop_queue
 from lockstep.model.core.release_state import POLICIES
 from lockstep.model.core.shared_memory import passes
 from lockstep.model.core.state import DONE_ACCESS
-from lockstep.model.core.stream import next_address
-from lockstep.model.core.warp import access_begins, join_group
-from lockstep.model.counters import Stall
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_REDUCTION, KIND_WRITE
 
 LOAD = int(OpClass.LOAD)
@@ -36,73 +32,7 @@ STORE = int(OpClass.STORE)
 ATOMIC = int(OpClass.ATOMIC)
 REDUCTION = int(OpClass.REDUCTION)
 TEXTURE = int(OpClass.TEXTURE)
-STALL_QUEUE = int(Stall.MEMORY_QUEUE)
 KERNEL_PLACE = 32  # of a load's number, for prefetchers: its kernel's slot above its instruction
-
-
-@inline
-def has_room(c, s, b):
-    """Whether sub-core ``b`` can take another memory instruction."""
-    spec = c.spec[0]
-    return c.subcores[s, b].queue_count < spec.queue and c.sms[s].free_access < spec.accesses
-
-
-@inline
-def enqueue(c, s, b, w, instruction, now):
-    """Put a memory instruction into its sub-core's queue, and return its access; there is room."""
-    spec = c.spec[0]
-    sm = c.sms[s]
-    sub = c.subcores[s, b]
-    warp = c.warps[s, w]
-    a = sm.free_access
-    access = c.accesses[s, a]
-    sm.free_access = free_list.after(access.next, a)
-    access.warp = w
-    access.code = warp.static
-    access.mask = warp.mask
-    access.lanes = warp.lanes
-    access.address = warp.address
-    access.space = instruction.space
-    access.remaining = 1
-    access.latest = 0
-    next_address(warp)
-    start = max(sub.address_free, now)
-    wide = instruction.space == GLOBAL or instruction.space == GENERIC
-    sub.address_free = start + (spec.wide_address_interval if wide else spec.address_interval)
-    access.ready_at = start + spec.address_interval
-    c.queues[s, b, (sub.queue_head + sub.queue_count) % spec.queue] = a
-    sub.queue_count += 1
-    access_begins(c.ctas[s, warp.cta], warp)
-    if joins_group(c, instruction.op):
-        access.group = join_group(warp)
-    c.counters[s].memory_instructions += 1
-    sm.memory_next = min(sm.memory_next, access.ready_at)
-    return access
-
-
-@inline
-def pop_queue(c, s, b):
-    """Take the oldest memory instruction of a sub-core; warps that waited for room look again."""
-    spec = c.spec[0]
-    sub = c.subcores[s, b]
-    a = c.queues[s, b, sub.queue_head]
-    sub.queue_head = (sub.queue_head + 1) % spec.queue
-    sub.queue_count -= 1
-    return a
-
-
-@inline
-def wake_waiting_for_room(c, s, now):
-    """Warps that wait for the memory pipeline look again; the pipeline has just moved."""
-    for b in range(c.spec[0].subcores):
-        sub = c.subcores[s, b]
-        if sub.room_wanted and has_room(c, s, b):
-            sub.room_wanted = 0
-            for k in range(sub.count):
-                look = c.looks[s, c.order[s, b, k]]
-                if look.wake > now and look.reason == STALL_QUEUE:
-                    look.wake = now
-            sub.next = min(sub.next, now)
 
 
 @inline

@@ -8,7 +8,7 @@ so that the latest operand also says why a warp waits.
 import numpy as np
 
 from lockstep._jit import Context, Records
-from lockstep.model.cache.l1 import L1State
+from lockstep.model.cache.l1_state import L1State
 from lockstep.model.cache.line_misses import LineMisses
 from lockstep.model.cache.tags import Tags
 from lockstep.model.coherence.l1_state import CoherentL1

@@ -3,7 +3,7 @@
 from lockstep._jit import Context, inline, jit
 from lockstep.model import link
 from lockstep.model.clock import NEVER
-from lockstep.model.core import memory_pipeline
+from lockstep.model.core import memory_pipeline, memory_queue
 from lockstep.model.core.accounting import account_no_credit
 from lockstep.model.core.state import Sm
 from lockstep.model.cu import access_queue, coherent_l1, coherent_port, launch, port, scheduler
@@ -36,7 +36,7 @@ def memory_cycle(state, s, now, end):
     else:
         memory_pipeline.tick(c, s, now)
     settle_done(c, s, now)
-    memory_pipeline.wake_waiting_for_room(c, s, now)
+    memory_queue.wake_waiting_for_room(c, s, now)
     if queued:
         following = access_queue.next_event(c, s, now)
     else:

@@ -3,7 +3,7 @@
 from lockstep._jit import inline
 from lockstep.model.clock import NEVER
 from lockstep.model.core.kinds import EXPORT_COUNT, VECTOR_COUNT
-from lockstep.model.core.memory_pipeline import enqueue, has_room
+from lockstep.model.core.memory_queue import enqueue, has_room
 from lockstep.model.cu import waits
 
 

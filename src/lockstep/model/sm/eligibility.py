@@ -5,7 +5,7 @@ from lockstep.isa.instruction import OpClass
 from lockstep.model.clock import NEVER
 from lockstep.model.core import attribution, constant, releases
 from lockstep.model.core.fetch import move_to_line
-from lockstep.model.core.memory_pipeline import has_room
+from lockstep.model.core.memory_queue import has_room
 from lockstep.model.core.release_state import AFTER_STORES, WAITS
 from lockstep.model.core.state import (
     AT_ISSUE,

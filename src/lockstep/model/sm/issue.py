@@ -10,7 +10,7 @@ from lockstep.model.core.bulk import is_tile
 from lockstep.model.core.cta import end_warp
 from lockstep.model.core.done import note, writes_only
 from lockstep.model.core.fetch import empty_buffer, fetch_ahead
-from lockstep.model.core.memory_pipeline import enqueue
+from lockstep.model.core.memory_queue import enqueue
 from lockstep.model.core.objects import wait_for
 from lockstep.model.core.release_state import FORGETS, HOLDS
 from lockstep.model.core.state import DONE_WARP, FIXED, LATE, LONG, SHORT

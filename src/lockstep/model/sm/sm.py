@@ -3,7 +3,7 @@
 from lockstep._jit import Context, inline, jit, prefetch
 from lockstep.model import link
 from lockstep.model.clock import NEVER
-from lockstep.model.core import memory_pipeline, paging, port
+from lockstep.model.core import memory_pipeline, memory_queue, paging, port
 from lockstep.model.core.accounting import account_left_out, account_no_credit, refusals
 from lockstep.model.core.state import Sm
 from lockstep.model.link import KIND_DATA
@@ -28,7 +28,7 @@ def memory_cycle(c, requests, replies, s, now, end):
     port.tick(c, requests, replies, s, now)
     memory_pipeline.tick(c, s, now)
     settle_done(c, s, now)
-    memory_pipeline.wake_waiting_for_room(c, s, now)  # what ended has made room too
+    memory_queue.wake_waiting_for_room(c, s, now)  # what ended has made room too
     sm = c.sms[s]
     sm.memory_next = min(
         memory_pipeline.next_event(c, s, now), port.next_event(c, replies, s, now, end)

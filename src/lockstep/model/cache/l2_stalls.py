@@ -1,0 +1,8 @@
+"""Why a slice of the L2 is stalled."""
+
+RUNNING = 0
+STALL_MSHR = 1
+STALL_LINE = 2
+STALL_READ_QUEUE = 3
+STALL_WRITE_QUEUE = 4
+STALL_REPLY = 5
