@@ -33,6 +33,8 @@ def kind_of(i: Instruction) -> Type:
 def read_pair(lift: Lift, operand, kind: Type) -> Value:
     """A source as two halves, the low one first; a part repeats one half or is an f32.
 
+    H0_NH1 are both, exchanged, then the low one negated: complex products on sm_90 have it.
+
     An f32 is rounded toward zero: ptxas for sm_70 makes ``cvt.rz.f16.f32`` an HADD2 of it.
     """
     b, part = lift.b, operand.part
@@ -44,6 +46,11 @@ def read_pair(lift: Lift, operand, kind: Type) -> Value:
     if part in ("H0_H0", "H1_H1"):
         half = apart(b, pair)[int(part[1])]
         pair = together(b, half, half)
+    elif part == "H0_NH1":
+        low, high = apart(b, pair)
+        pair = together(b, negate(b, high), low)
+    elif part:
+        raise ValueError(part)
     pair = absolute(b, pair) if operand.absolute else pair
     return negate(b, pair) if operand.negated else pair
 

@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from lockstep.execution.lanes import integer as lane_integer
 from lockstep.execution.lanes.compare import apart
+from lockstep.execution.lanes.formats import flush
 from lockstep.execution.lanes.integer import resize, shift_right
 from lockstep.execution.lanes.types import F32, I16, I32, I64, PRED, Value
 from lockstep.execution.sass.lift import Lift
@@ -121,6 +122,8 @@ def move(lift: Lift, i: Instruction) -> None:
 def select(lift: Lift, i: Instruction) -> None:
     x, y, chosen = i.operands[1:]
     value = lift.b.select(lift.predicate(chosen), _bits(lift, i, x), _bits(lift, i, y))
+    if "FTZ" in i.modifiers:
+        value = lift.b.cast(flush(lift.b, lift.b.cast(value, F32)), I32)
     lift.write(i.operands[0], value)
 
 

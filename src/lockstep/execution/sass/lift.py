@@ -78,6 +78,7 @@ class Lift(BlockLift):
         self.first_site = len(self.sites)
         self.reads: set[str] = set()
         self.written: dict[str, None] = {}
+        self.heeded: set[str] = set()  # predicates that this instruction reads or writes
         self._values: dict[str, Value] = {}
         with builder.at_entry():
             self._start = builder.ir.inttoptr(builder.field("warp", "registers"), POINTER)
@@ -206,6 +207,7 @@ class Lift(BlockLift):
 
     def predicate(self, operand: Register) -> Value:
         """A predicate operand; PT is true, !PT false."""
+        self.heeded.add(operand.name)
         if operand.is_zero:
             return self.b.constant(PRED, 0 if operand.inverted else 1)
         value = self.current(f"{operand.file}{operand.number}", PRED)
@@ -213,6 +215,7 @@ class Lift(BlockLift):
 
     def write_predicate(self, operand: Register, value: Value) -> None:
         """Write a predicate; PT swallows it."""
+        self.heeded.add(operand.name)
         if not operand.is_zero:
             self.assign(f"{operand.file}{operand.number}", value)
 

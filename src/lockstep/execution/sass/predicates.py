@@ -1,5 +1,7 @@
 """Predicates: logic, and moves between them and registers."""
 
+from collections.abc import Iterable
+
 from lockstep.execution.lanes import bits as lane_bits
 from lockstep.execution.lanes.integer import negative
 from lockstep.execution.lanes.types import I32, PRED, Value
@@ -29,10 +31,15 @@ def _truth(lift: Lift, operand: Operand) -> Value:
     return negative(lift.b, lift.read(operand))
 
 
+def _first_bit(words: Iterable[str]) -> int:
+    """Of the byte that is meant."""
+    return next((8 * int(word[1]) for word in words if word in ("B1", "B2", "B3")), 0)
+
+
 @opcode("P2R", "UP2UR", modifiers="PR B1 B2 B3")
 def predicates_to_register(lift: Lift, i: Instruction) -> None:
-    """Pack P0 to P6 into the bits that the mask selects; the others come from the register."""
-    b = lift.b
+    """Pack P0 to P6 into the bits of a byte that the mask selects; others are the register's."""
+    b, shift = lift.b, _first_bit(i.modifiers)
     source = next(
         o for o in i.operands[i.results :] if isinstance(o, Register) and o.file in ("R", "UR")
     )
@@ -42,9 +49,10 @@ def predicates_to_register(lift: Lift, i: Instruction) -> None:
     for k in range(7):
         if mask >> k & 1:
             held = lift.current(f"{file}{k}", PRED)
-            bit = b.ir.select(held.ir, b.constant(I32, 1 << k).ir, b.constant(I32, 0).ir)
+            place = b.constant(I32, 1 << (k + shift))
+            bit = b.ir.select(held.ir, place.ir, b.constant(I32, 0).ir)
             packed = Value(b.ir.or_(packed.ir, bit), I32)
-    kept = b.ir.and_(lift.read(source).ir, b.constant(I32, ~mask).ir)
+    kept = b.ir.and_(lift.read(source).ir, b.constant(I32, ~(mask << shift)).ir)
     lift.write(i.operands[0], Value(b.ir.or_(packed.ir, kept), I32))
 
 
@@ -54,7 +62,7 @@ def register_to_predicates(lift: Lift, i: Instruction) -> None:
     source = next(o for o in i.operands if isinstance(o, Register) and o.file in ("R", "UR"))
     mask = next(o for o in i.operands if isinstance(o, Immediate)).value
     file = "UP" if i.mnemonic.startswith("U") else "P"
-    shift = next((8 * int(m[1]) for m in (*i.modifiers, source.part) if m in ("B1", "B2", "B3")), 0)
+    shift = _first_bit((*i.modifiers, source.part))
     value = lift.read(source)
     for k in range(7):
         if mask >> k & 1:

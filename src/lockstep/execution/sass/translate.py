@@ -58,6 +58,8 @@ DEEPEST_FRAME = 16  # bytes: any; what a thread's stack needs is not known with 
 
 
 _STRONG = {"STRONG", "VOLATILE"}
+_UNSUPPORTED = "this form of it is not supported"
+_OF_RESULTS = {"LOP3", "ULOP3"}  # their predicate goes into a predicate result, if they have one
 NEAR = 32  # instructions between a load and the compare-and-swap that it belongs to
 
 
@@ -154,12 +156,16 @@ class Translation(translation.Translation):
         """Emit one instruction by its entry in the table.
 
         Entries look for the operands and words that they know: where there are none of these, the
-        encoding is one that no compiler is known to emit.
+        encoding is one that no compiler is known to emit. So it is where they leave a predicate
+        operand alone.
         """
+        lift.heeded.clear()
         try:
             find(instruction).lift(lift, instruction)
         except (StopIteration, LookupError, TypeError, ValueError) as error:
-            raise self.source.refuse(instruction, "this form of it is not supported") from error
+            raise self.source.refuse(instruction, _UNSUPPORTED) from error
+        if not _predicates(instruction) <= lift.heeded:
+            raise self.source.refuse(instruction, _UNSUPPORTED)
 
     def find_live(self, lifts: Sequence[Lift]) -> None:
         """What blocks read and write is known now."""
@@ -342,6 +348,17 @@ def _registers(section: Section, code: Sequence[Instruction]) -> int:
 def _general(instruction: Instruction) -> list[Register]:
     """The operands that are general registers, results first."""
     return [o for o in instruction.operands if isinstance(o, Register) and o.file == "R"]
+
+
+def _predicates(instruction: Instruction) -> set[str]:
+    """The predicates among its operands, but a plain PT, and what goes into a result that is PT."""
+    if instruction.mnemonic in _OF_RESULTS:
+        return set()
+    return {
+        o.name
+        for o in instruction.operands
+        if isinstance(o, Register) and o.file in PREDICATES and (o.inverted or not o.is_zero)
+    }
 
 
 def _asks_for_rank(instruction: Instruction) -> bool:
