@@ -1,6 +1,7 @@
 """Random accesses, counted by the blocks that execute them and by a naive twin."""
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from lockstep.execution.programs.profile import Profile
 from lockstep.execution.programs.program import Recording
 from ptx_twin.programs import kernel
 
+KERNELS = Path(__file__).parents[3] / "examples" / "southern-islands" / "kernels"
 THREADS, WARPS = 64 + 17, 3  # the last warp is not full
 BYTES = 1 << 15  # of global memory that is accessed; shared and local have as much
 VECTORS = {1: "u8", 2: "u16", 4: "u32", 8: "u64", 16: "v2.u64", 32: "v4.u64"}
@@ -184,6 +186,28 @@ def test_instructions_and_lanes():
     assert found["smsp__thread_inst_executed_pred_on.sum"] == 48 * around + 8 * 2 - 2 * 8
     ratio = (48 * around + 16) / (2 * around + 2)
     assert found["smsp__thread_inst_executed_per_inst_executed.ratio"] == ratio
+
+
+@pytest.mark.parametrize("timing", [False, True])
+def test_exec_says_which_lanes_of_wavefronts_are_active(timing):
+    """35 items of 40, in five wavefronts of eight, are below n.
+
+    A scalar load is for one item. Seven other scalar instructions and the two vector ones before
+    EXEC changes are for all items, the eight after that for those below n.
+    """
+    with lockstep.Device("HD7770", profile=True, timing=timing) as device:
+        module = device.load_gcn(KERNELS / "vector_add.bin")
+        arrays = [device.zeros(40) for _ in range(3)]
+        launch = module["vector_add"][40, 8](*arrays, 35)
+    found = launch.profile
+    assert found["smsp__inst_executed.sum"] == 5 * 26
+    items = 5 * 9 + 40 * (7 + 2) + 35 * 8
+    assert found["smsp__thread_inst_executed.sum"] == items
+    assert found["smsp__thread_inst_executed_pred_on.sum"] == items
+    assert found["smsp__thread_inst_executed_per_inst_executed.ratio"] == items / (5 * 26)
+    assert found["sim__thread_inst_global_ld.sum"] == 2 * 35
+    if timing:
+        assert launch.run.thread_instructions == items
 
 
 def test_where_nothing_ran_ratios_are_undefined():

@@ -9,6 +9,7 @@ import numpy as np
 from lockstep.execution.programs.counted import ATOMICS, LOADS, STORES
 from lockstep.execution.programs.program import Program
 from lockstep.execution.state import COUNTER, Memory
+from lockstep.isa.instruction import WARP_SIZE, OpClass
 
 _FIELDS = ("requests", "threads", "sectors")
 
@@ -33,13 +34,18 @@ class Profile:
 
     def metrics(self) -> dict[str, float]:
         """By name, see :func:`named`."""
+        assert self._program.code is not None, "it was translated"
         times, lanes = self._of_instructions(self._times), self._of_instructions(self._lanes)
+        for_one = self._program.code["op"] == OpClass.SCALAR_LOAD  # as streams have it
+        lanes = np.where(for_one, times, lanes)
         warps, threads = int(times.sum()), int(lanes.sum())
         guarded = self._program.guarded
         times = np.where(guarded, self._counters["times"], times)
         lanes = np.where(guarded, self._counters["lanes"], lanes)
-        counts = self._accesses(times, lanes)
-        return named(self.ctas, warps, threads, int(lanes.sum()), counts)
+        active = int(lanes.sum())
+        if self._program.lanes != WARP_SIZE:  # EXEC says who is active, and is no predicate
+            threads = active
+        return named(self.ctas, warps, threads, active, self._accesses(times, lanes))
 
     def _of_instructions(self, blocks: np.ndarray) -> np.ndarray:
         """What was counted for each block, for each static instruction."""
