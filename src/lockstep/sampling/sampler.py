@@ -1,7 +1,10 @@
 """What a sampler is, and the ones that there are."""
 
+import inspect
+import types
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from numbers import Integral, Real
+from typing import Any, NamedTuple, Protocol, get_args
 
 import numpy as np
 
@@ -81,10 +84,55 @@ def sampler(name: str, **parameters: Any) -> Sampler:
     """The sampler of a name; raises :class:`LockstepError` of unknown names and parameters."""
     if name not in SAMPLERS:
         raise LockstepError(unknown("sampler", name, SAMPLERS))
-    try:
-        return SAMPLERS[name](**parameters)
-    except TypeError as error:
-        raise LockstepError(f"sampler {name}: {error}") from None
+    known = parameters_of(SAMPLERS[name])
+    for key in parameters:
+        if key not in known:
+            said = f"sampler {name}: no parameter is named {key[:80]!r}"
+            raise LockstepError(f"{said}; it has {', '.join(known) or 'none'}")
+    values = {key: _value(f"{name}: {key}", known[key], parameters[key]) for key in parameters}
+    return SAMPLERS[name](**values)
+
+
+def parameters_of(cls: Any) -> dict[str, Any]:
+    """Parameters of a sampler with their types; with those of its ``rest``, to which it hands on
+    what it does not name.
+    """
+    if cls.__init__ is object.__init__:
+        return {}
+    found = inspect.signature(cls).parameters.values()
+    own = {p.name: p.annotation for p in found if p.kind is not p.VAR_KEYWORD}
+    return own | (parameters_of(cls.rest) if hasattr(cls, "rest") else {})
+
+
+def _value(what: str, kind: Any, value: Any) -> Any:
+    """A parameter's value if it is of its kind; a whole number may come as 1e9."""
+    if isinstance(kind, types.UnionType):
+        if value is None:
+            return value
+        (kind,) = (one for one in get_args(kind) if one is not types.NoneType)
+    if kind not in _KINDS:  # a sampler of somebody's own, with types of its own
+        return value
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if kind is int and number and not isinstance(value, Integral) and value == value // 1:
+        return int(value)
+    base, words = _KINDS[kind]
+    if not isinstance(value, base) or (kind is not bool and isinstance(value, bool)):
+        raise LockstepError(f"sampler {what} is {value!r}; expected {words}")
+    return value
+
+
+_KINDS: dict[Any, tuple[type, str]] = {
+    int: (Integral, "a whole number"),
+    float: (Real, "a number"),
+    bool: (bool, "yes or no"),
+    str: (str, "a text"),
+}
+
+
+def check_every(name: str, every: int) -> None:
+    """Raise :class:`LockstepError` unless one launch may stand for so many."""
+    if every < 1:
+        raise LockstepError(f"{name}: every is {every}; expected a number of launches, from 1 on")
 
 
 def check(sampler: Sampler, table: LaunchTable) -> None:

@@ -75,5 +75,36 @@ def test_what_it_needs_is_checked(method):
 def test_names_and_parameters_that_do_not_exist():
     with pytest.raises(LockstepError, match="no sampler is named 'randon'; did you mean random"):
         sampler("randon")
-    with pytest.raises(LockstepError, match="sampler random: "):
+    message = "^sampler random: no parameter is named 'evry'; it has every$"
+    with pytest.raises(LockstepError, match=message):
         sampler("random", evry=3)
+    with pytest.raises(LockstepError, match=r"^sampler single-iteration: .*; it has none$"):
+        sampler("single-iteration", every=3)
+
+
+@pytest.mark.parametrize("name", ["random", "systematic"])
+@pytest.mark.parametrize(
+    ("every", "message"),
+    [
+        (0, "every is 0; expected a number of launches, from 1 on"),
+        (-1, "every is -1; expected a number of launches, from 1 on"),
+        ("abc", "every is 'abc'; expected a whole number"),
+        (1.5, "every is 1.5; expected a whole number"),
+        (True, "every is True; expected a whole number"),
+    ],
+)
+def test_values_that_no_parameter_has(name, every, message):
+    with pytest.raises(LockstepError, match=f"{name}: {message}$"):
+        sampler(name, every=every)
+
+
+def test_kinds_of_parameters():
+    assert sampler("random", every=1e9).every == 10**9
+    assert sampler("sieve", bandwidth=None).bandwidth is None
+    assert not sampler("two-level", without_times=True).times  # handed on to pks
+    with pytest.raises(LockstepError, match="sampler two-level: groups is 'few'; expected a whole"):
+        sampler("two-level", groups="few")
+    with pytest.raises(LockstepError, match="sampler pks: without_times is 1; expected yes or no"):
+        sampler("pks", without_times=1)
+    with pytest.raises(LockstepError, match="depth = -1: expected how many launches before"):
+        sampler("bounded", depth=-1)

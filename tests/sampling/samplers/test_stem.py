@@ -172,5 +172,5 @@ def test_parameters_are_checked():
     with pytest.raises(LockstepError, match="stem: error is 0; expected more than 0"):
         sampler("stem", error=0)
     for least in (0, 1.5):
-        with pytest.raises(LockstepError, match=f"stem: least is {least}; expected a number"):
+        with pytest.raises(LockstepError, match=f"stem: least is {least}; expected a"):
             sampler("stem", least=least)

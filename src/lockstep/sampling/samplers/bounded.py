@@ -55,6 +55,8 @@ class Bounded:
             raise LockstepError(f"error = {error}: expected a share above 0 and below 1")
         if not 0.5 <= confidence < 1:
             raise LockstepError(f"confidence = {confidence}: expected a share of 0.5 to 1")
+        if depth < 0:
+            raise LockstepError(f"depth = {depth}: expected how many launches before, from 0 on")
         self.error, self.confidence, self.depth = error, confidence, depth
         self._known: WeakKeyDictionary[LaunchTable, tuple[np.ndarray, np.ndarray]] = (
             WeakKeyDictionary()

@@ -3,7 +3,7 @@
 import numpy as np
 
 from lockstep.sampling.plan import Plan
-from lockstep.sampling.sampler import Effort, OneStep, register
+from lockstep.sampling.sampler import Effort, OneStep, check_every, register
 from lockstep.sampling.strata import members
 from lockstep.sampling.table import LaunchTable
 
@@ -16,6 +16,7 @@ class RandomLaunches(OneStep):
     effort, same_strata = Effort("every", 1, 1e9, whole=True), True
 
     def __init__(self, every: int = 100):
+        check_every(self.name, every)
         self.every = every
 
     def plan(self, table: LaunchTable, random: np.random.Generator) -> Plan:

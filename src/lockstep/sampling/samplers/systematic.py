@@ -8,7 +8,7 @@ Variance Estimation, 8.2); it is too large rather than too small where times dri
 import numpy as np
 
 from lockstep.sampling.plan import Plan
-from lockstep.sampling.sampler import Effort, OneStep, register
+from lockstep.sampling.sampler import Effort, OneStep, check_every, register
 from lockstep.sampling.strata import members
 from lockstep.sampling.table import LaunchTable
 
@@ -21,6 +21,7 @@ class Systematic(OneStep):
     effort = Effort("every", 1, 1e9, whole=True)
 
     def __init__(self, every: int = 100):
+        check_every(self.name, every)
         self.every = every
 
     def plan(self, table: LaunchTable, random: np.random.Generator) -> Plan:

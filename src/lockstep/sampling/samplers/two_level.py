@@ -36,6 +36,7 @@ class TwoLevel(OneStep):
     """
 
     name, level = "two-level", 1
+    rest = PrincipalKernelSelection
 
     def __init__(self, profiled: int = 20_000, classifier: str = MAJORITY, **selection: Any):
         if profiled < 1:
