@@ -70,6 +70,7 @@ def test_nvprof(tmp_path):
     assert (table.unit, table.source, len(table)) == ("ns", "nvprof", 2)
     assert table.times.tolist() == pytest.approx([700, 1500])
     assert table.ctas().tolist() == [8, 2]
+    assert table.frame["name"].tolist() == [SCALE, "add(float *)"]  # without the launch's number
 
 
 def test_nsight_compute(tmp_path):
@@ -150,7 +151,9 @@ def test_a_profilers_own_file_names_the_command_that_makes_a_table(name, command
 
 def test_times_are_merged_by_order_and_name(tmp_path):
     measured = _read(tmp_path, GPU_TRACE)
-    program = LaunchTable.of([{"name": "_Z5scaleIfLi4EEvPT_"}, {"name": "add", "arguments": "@0"}])
+    scale = {"name": "_Z5scaleIfLi4EEvPT_", "grid_x": 4, "grid_z": 2, "block_x": 64}
+    add = {"name": "add", "arguments": "@0", "grid_x": 2, "grid_z": 1, "block_x": 128}
+    program = LaunchTable.of([scale, add])
     merged = imports.merge(program, measured)
     assert merged.times.tolist() == [700, 1500] and merged.digest == program.digest
     assert (merged.unit, merged.source) == ("ns", "nsys")
@@ -160,3 +163,8 @@ def test_times_are_merged_by_order_and_name(tmp_path):
     other = LaunchTable.of([{"name": "add"}] * 2)
     with pytest.raises(LockstepError, match="launch 0 of the program is add, and scale<float,4> w"):
         imports.merge(other, measured)
+    message = r"launch 1 of the program, add, has block \(64, 1, 1\), and \(128, 1, 1\) was meas"
+    with pytest.raises(LockstepError, match=message):
+        imports.merge(LaunchTable.of([scale, add | {"block_x": 64}]), measured)
+    unsized = _read(tmp_path, "kernel,ns\nscale,7\nadd,9\n")
+    assert imports.merge(LaunchTable.of([{**scale, "name": "scale"}, add]), unsized).has_times

@@ -8,7 +8,7 @@ from lockstep.names import demangled
 _UNNAMED = re.compile(r"\(anonymous namespace\)::|<unnamed>::|\(anonymous\)::")
 _CAST = re.compile(r"\([A-Za-z_][\w: ]*\)(?=-?\d)")  # of a template's constant
 _SUFFIX = re.compile(r"\b(\d+)[uUlL]+\b")
-_CORRELATION = re.compile(r" \[\d+\]\Z")  # nvprof's, behind a name
+CORRELATION = re.compile(r" \[\d+\]\Z")  # nvprof's, behind a name
 _WORDS = {"true": "1", "false": "0"}
 _OPENING, _CLOSING = "<([{", ">)]}"
 
@@ -16,7 +16,7 @@ _OPENING, _CLOSING = "<([{", ">)]}"
 @functools.lru_cache(maxsize=4096)
 def full_name(name: str) -> str:
     """A kernel's name with its template arguments, without result, parameters and blanks."""
-    text = _CORRELATION.sub("", demangled(name.strip()))
+    text = CORRELATION.sub("", demangled(name.strip()))
     text = _CAST.sub("", _UNNAMED.sub("", text))
     text = _without_parameters(text)
     text = text[_start_of_name(text) :]

@@ -6,6 +6,7 @@ A summary has the mean of all launches of a kernel: it stands for as many launch
 from collections.abc import Iterator
 
 from lockstep.correlation.csvfile import Table, number
+from lockstep.correlation.kernels import CORRELATION
 from lockstep.correlation.launches import CYCLES, DURATION, Launch
 from lockstep.correlation.nsight import scale
 from lockstep.errors import InputError
@@ -65,7 +66,8 @@ def _trace(table: Table) -> Iterator[Launch]:
         count += 1
         values = {n: v * units[n] for n, text in record.items() if (v := number(text)) is not None}
         grid, block = (_size(record, what) for what in ("Grid", "Block"))
-        yield Launch("", record[kernel], count, _named(values), grid, block)
+        name = CORRELATION.sub("", record[kernel])
+        yield Launch("", name, count, _named(values), grid, block)
 
 
 def _size(record: dict[str, str], what: str) -> tuple[int, ...]:

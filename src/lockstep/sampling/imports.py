@@ -70,7 +70,8 @@ def read(path: str | Path, where: Mapping[str, str] | None = None) -> LaunchTabl
 def merge(table: LaunchTable, measured: LaunchTable) -> LaunchTable:
     """A program's table with the times of another: of the same launches, in the same order.
 
-    Raises :class:`LockstepError` if there are more or fewer, or a kernel has another name.
+    Raises :class:`LockstepError` if there are more or fewer, or a kernel has another name, or
+    another grid or block where these were measured.
     """
     if len(table) != len(measured):
         raise LockstepError(
@@ -84,8 +85,24 @@ def merge(table: LaunchTable, measured: LaunchTable) -> LaunchTable:
                 f"launch {k} of the program is {full_name(name)}, and {full_name(other)} was "
                 "measured"
             )
+    _check_sizes(table.frame, measured.frame)
     frame = table.frame.assign(**{TIME: measured.times})
     return LaunchTable(frame, measured.unit, measured.source)
+
+
+def _check_sizes(frame: pd.DataFrame, measured: pd.DataFrame) -> None:
+    """A program with other inputs has the same kernels, and not these times."""
+    for name in ("grid", "block"):
+        columns = [f"{name}_{axis}" for axis in "xyz"]
+        ours, theirs = (f[columns].to_numpy(np.int64) for f in (frame, measured))
+        if (theirs == 1).all():  # as where a table does not say
+            continue
+        for k in np.flatnonzero((ours != theirs).any(axis=1))[:1]:
+            here, there = (tuple(sizes[k].tolist()) for sizes in (ours, theirs))
+            raise LockstepError(
+                f"launch {k} of the program, {full_name(frame['name'].iloc[k])}, has {name} "
+                f"{here}, and {there} was measured"
+            )
 
 
 def _light(launches: Sequence[Launch]) -> pd.DataFrame:
