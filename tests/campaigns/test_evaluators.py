@@ -38,6 +38,18 @@ def test_a_built_in_program_is_run_with_its_seed_and_checked(monkeypatch):
     assert seen == [(100, 5)]
 
 
+def test_where_the_host_takes_time_results_are_copied_back_and_nothing_more():
+    """As of ``lockstep run``: what compares results asks the modelled host for nothing."""
+    changes = {**SMALL, "host.copy": "timed"}
+    gpu = lockstep.gpu("QV100", [f"{name}={value}" for name, value in changes.items()])
+    with lockstep.Device(gpu, timing=True) as device:
+        (check,) = kernels.load("vecadd").run(device, 100, 0)
+        check.actual.numpy()
+        device.drain()
+        expected = device.result.cycles
+    assert evaluate(SweepPoint("vecadd", "QV100", changes, size=100))["cycles"] == expected
+
+
 def test_a_sample_gives_estimates_under_names_of_their_own():
     values = evaluate(SweepPoint("bitonic_sort", "QV100", SMALL, size=8192, timing="sample:2"))
     whole = evaluate(SweepPoint("bitonic_sort", "QV100", SMALL, size=8192))

@@ -72,8 +72,7 @@ def _builtin(point: SweepPoint, chooser: "Chooser | None") -> "Iterator[Result]"
     name = point.workload
     with Device(point.spec, timing=True, choose=chooser, name=name, **_rule(point)) as device:
         checks = kernels.load(name).run(device, point.size, point.seed)
-        device.synchronize()
-        for check in checks:
+        for check in kernels.brought_back(device, checks):
             check.verify()
         yield device.partial_result()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
 from lockstep.cli import advice
 from lockstep.cli.application import APPLICATION, ExecutableCommand, choose, run_application
@@ -239,13 +239,11 @@ def run_kernels(
 def execute(device: "Device", program: GivenProgram, record) -> "tuple[str, tuple[Check, ...]]":
     """Run a program; why it ended early, and what can be verified."""
     from lockstep.device import Stopped
+    from lockstep.kernels import brought_back
 
     recorder = device.record(record) if record else None
     try:
-        checks = program.run(device)
-        if device.host_takes_time:  # what a program computes it wants back
-            checks = tuple(replace(check, actual=check.actual.numpy()) for check in checks)
-        device.drain()
+        checks = brought_back(device, program.run(device))
     except Stopped as error:
         return error.reason, ()
     if recorder:

@@ -21,11 +21,11 @@ def show_estimate(outcome: "SampledRun", detail: str, err: bool = False) -> None
     if outcome.in_part:
         part = f", {outcome.in_part:,} of them in part"
         why = "" if cycles.bounded or outcome.paired > 1 else f" ({WHY_UNBOUNDED})"
-    click.echo(
+    said = (
         f"Estimated from {len(plan.chosen):,} of {len(plan):,} launches{part}: {cycles.total:,.0f} "
-        f"cycles, {interval(cycles)}{why}; {outcome.speedup:,.1f} times fewer cycles simulated",
-        err=err,
+        f"cycles, {interval(cycles)}{why}; {outcome.speedup:,.1f} times fewer cycles simulated"
     )
+    click.echo("; ".join([said, *outcome.remarks]), err=err)
     if detail == "full":
         from lockstep.report.columns import Column, Kind, table
         from lockstep.report.figures import count, kernel_name

@@ -9,7 +9,16 @@ definition, a Python file that makes inputs, launches, and says what NumPy would
         check.verify()
 """
 
-from lockstep.kernels.definition import BuiltinKernel, Check, WrongResult, blocks, builtin
+from lockstep.kernels.definition import (
+    BuiltinKernel,
+    Check,
+    WrongResult,
+    blocks,
+    brought_back,
+    builtin,
+)
 from lockstep.kernels.library import load, names
 
-__all__ = ["BuiltinKernel", "Check", "WrongResult", "blocks", "builtin", "load", "names"]
+__all__ = [
+    "BuiltinKernel", "Check", "WrongResult", "blocks", "brought_back", "builtin", "load", "names",
+]  # fmt: skip

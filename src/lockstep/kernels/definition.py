@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from lockstep import notebook
 from lockstep.errors import LockstepError, WorkloadError
@@ -42,6 +43,18 @@ class Check(msgspec.Struct, frozen=True):
                 f"{self.name}: {np.count_nonzero(wrong)} of {wrong.size} values differ, first at "
                 f"{first}: {actual[first]}, expected {expected[first]}"
             )
+
+
+def brought_back(device: Any, checks: Iterable[Check]) -> tuple[Check, ...]:
+    """What a program computed, when its launches are over.
+
+    Where the host takes time it wants that back, as a host program would, by copies that count.
+    """
+    checks = tuple(checks)
+    if device.host_takes_time:
+        checks = tuple(replace(check, actual=check.actual.numpy()) for check in checks)
+    device.drain()
+    return checks
 
 
 Run = Callable[[Any, Any, np.random.Generator, int], "Check | Iterable[Check]"]

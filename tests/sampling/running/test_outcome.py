@@ -77,3 +77,12 @@ def test_runs_of_different_plans_are_no_pairs(sampled, runs):
     for other in (sampled([0, 4], runs[:2]), sampled([0, 3], runs[:2], [0, 1, 1, 1] + [0] * 8)):
         with pytest.raises(LockstepError, match="followed different plans"):
             other.relative_to(first)
+
+
+@pytest.mark.parametrize("copy", ["instant", "timed"])
+def test_estimates_say_that_they_are_without_the_host_where_it_takes_time(sampled, runs, copy):
+    outcome = sampled([0, 1], runs[:2])
+    host = msgspec.structs.replace(outcome.gpu.host, copy=copy)
+    outcome.gpu = msgspec.structs.replace(outcome.gpu, host=host)
+    without = ["copies and calls of the host are not in it"] * (copy == "timed")
+    assert outcome.document()["notes"] == without

@@ -68,6 +68,12 @@ class SampledRun:
         return self._estimated(np.full(len(self._cycles), True))
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the cycles are without."""
+        timed = self.gpu.host.copy == "timed"
+        return ("copies and calls of the host are not in it",) if timed else ()
+
+    @property
     def in_part(self) -> int:
         """Launches that ran in part."""
         return int(self._projected.cut.sum())
@@ -193,7 +199,7 @@ class SampledRun:
         return {
             "sampler": self.plan.sampler,
             "parameters": self.plan.parameters,
-            "notes": list(self.plan.notes),
+            "notes": [*self.plan.notes, *self.remarks],
             "confidence": self.confidence,
             "launches": len(self.plan),
             "simulated": len(self.plan.chosen),
