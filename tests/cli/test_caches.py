@@ -225,6 +225,34 @@ def test_a_signal_leaves_what_was_launched_before_it(compiler, tmp_path):
     assert len(pd.read_csv(tmp_path / "t.csv")) == 1
 
 
+def test_replacement_and_prefetcher_are_those_of_the_gpu(call, tmp_path):
+    changes = ["--set", "l1.replacement=fifo", "--set", "l1.prefetcher=stride"]
+    changes += ["--set", "l1.prefetch_degree=2", "--set", "l2.replacement=nru"]
+    options = ["lu", "--size", 32, "--l1", "8K", "--ways", 4, "--l2", "768K", "--quiet"]
+    decided = ["l1_replacement", "l1_prefetcher", "l2_replacement", "l2_prefetcher"]
+    path = tmp_path / "t.csv"
+    assert not call("caches", *options, *changes, "-o", path).exit_code
+    table = pd.read_csv(path)
+    assert table[decided].to_numpy().tolist() == [["fifo", "stride", "nru", "none"]]
+    assert table["l1_degree"].tolist() == [2]
+    said = ["--replacement", "lru", "--prefetcher", "none", "--l2-replacement", "random"]
+    assert not call("caches", *options, *changes, *said, "-o", path).exit_code
+    assert pd.read_csv(path)[decided].to_numpy().tolist() == [["lru", "none", "random", "none"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--prefetch-degree", 2], "--prefetch-degree is of a prefetcher, and there is none"),
+        (["--l2-prefetch-window", 8], "and there is none: --l2-prefetcher"),
+        (["--l2", "3M", "--dram-gap", 5], "requests by the clock: --dram-outstanding 0"),
+    ],
+)
+def test_what_would_be_of_no_effect_is_refused(call, options, message):
+    done = call("caches", "lu", "--size", 32, *options)
+    assert done.exit_code == 2 and message in done.stderr
+
+
 def test_prefetchers_of_both_levels(call, tmp_path):
     options = ["--l1", "8K", "--ways", 4, "--prefetcher", "stride", "--prefetch-degree", "1:4"]
     options += ["--l2", "64K", "--l2-ways", 8, "--l2-prefetcher", "stream"]

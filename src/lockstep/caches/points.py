@@ -120,9 +120,10 @@ def l1_of(
     """The L1 of a GPU, or one of another size, with other ways or lines.
 
     Of a unified memory it is what is left where shared memory takes nothing. ``whole``: without
-    sectors. ``others`` are fields of the point, such as ``replacement``.
+    sectors. ``others`` are fields of the point, such as ``replacement``, that are not the GPU's.
     """
     l1 = gpu.l1
+    others = _decided(l1) | others
     own = max(1, l1.bytes // (l1.sets * l1.line_bytes))
     line = line_bytes or l1.line_bytes
     ways = ways or own
@@ -144,6 +145,7 @@ def l2_of(
     It keeps the slices of the GPU where they divide its sets, else it has one. ``others`` as above.
     """
     l2 = gpu.l2
+    others = _decided(l2) | others
     slices = gpu.dram.channels * l2.slices_per_channel
     ways, line = ways or l2.ways, line_bytes or l2.line_bytes
     size = size or slices * l2.sets * l2.ways * l2.line_bytes
@@ -154,3 +156,13 @@ def l2_of(
     return msgspec.structs.replace(
         point, slices=slices, slice_hash=l2.slice_hash, interleave_bytes=l2.interleave_bytes
     )
+
+
+def _decided(cache: Any) -> dict[str, Any]:
+    """What a cache of a GPU displaces, and what it prefetches if it does."""
+    given = {"replacement": cache.replacement, "prefetcher": cache.prefetcher}
+    if cache.prefetcher != "none":
+        given |= {"degree": cache.prefetch_degree, "distance": cache.prefetch_distance}
+        if hasattr(cache, "prefetch_window"):
+            given["window"] = cache.prefetch_window
+    return given

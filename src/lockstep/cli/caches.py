@@ -37,20 +37,19 @@ cache_options = together(
     click.option("--ways", "l1_ways", type=NumberList(), metavar="N", help="Its ways: 4, 1:16."),
     click.option("--line", "l1_lines", type=NumberList(), metavar="BYTES",
                  help="Its lines: 32, 64, 128, 32:128."),
-    click.option("--replacement", "l1_replacement", type=_REPLACEMENT, default="lru",
-                 show_default=True, help="Its replacement; with lru all ways take one pass."),
+    click.option("--replacement", "l1_replacement", type=_REPLACEMENT,
+                 help="Its replacement, else the GPU's; with lru all ways take one pass."),
     click.option("--prefetcher", "l1_prefetcher", type=click.Choice(["none", "stride"]),
-                 default="none", show_default=True, help="Its prefetcher."),
+                 help="Its prefetcher, else the GPU's."),
     click.option("--prefetch-degree", "l1_degrees", type=NumberList(), metavar="N",
                  help="Lines that it asks for at a time: 1:8."),
     click.option("--l2", "l2_sizes", type=NumberList(MemorySize()), metavar="SIZES",
                  help="Sizes of the whole L2 behind each of these."),
     click.option("--l2-ways", type=NumberList(), metavar="N", help="Its ways."),
     click.option("--l2-line", "l2_lines", type=NumberList(), metavar="BYTES", help="Its lines."),
-    click.option("--l2-replacement", type=_REPLACEMENT, default="lru", show_default=True,
-                 help="Its replacement."),
-    click.option("--l2-prefetcher", type=click.Choice(["none", "stream"]), default="none",
-                 show_default=True, help="Its prefetcher."),
+    click.option("--l2-replacement", type=_REPLACEMENT, help="Its replacement, else the GPU's."),
+    click.option("--l2-prefetcher", type=click.Choice(["none", "stream"]),
+                 help="Its prefetcher, else the GPU's."),
     click.option("--l2-prefetch-degree", "l2_degrees", type=NumberList(), metavar="N",
                  help="Lines that it asks for at a time."),
     click.option("--l2-prefetch-window", "l2_windows", type=NumberList(), metavar="LINES",
@@ -195,11 +194,13 @@ def sweep_of(gpu: "GPU", options: dict[str, Any]) -> "tuple[Sweep, list[str]]":
         others: dict[str, Any] = {"whole": options["whole_lines"]}
         for each in ("replacement", "prefetcher"):
             policy = f"{level}_{each}"
-            others[each] = "user" if policy in options["policies"] else options[policy]
-        ahead = product(options[f"{level}_degrees"] or [1], options.get(f"{level}_windows") or [16])
+            if policy in options["policies"]:
+                others[each] = "user"
+            elif options[policy]:
+                others[each] = options[policy]
         points = [
-            of(gpu, *point, degree=degree, window=window, **others)
-            for (degree, window), point in product(ahead, list(product(*sizes)))
+            of(gpu, *point, **(others | ahead))
+            for ahead, point in product(_ahead(gpu, level, others, options), product(*sizes))
         ]
         try:
             levels.append(fitting(points))
@@ -214,11 +215,31 @@ def sweep_of(gpu: "GPU", options: dict[str, Any]) -> "tuple[Sweep, list[str]]":
     return Sweep(levels[0], levels[1], dram), left
 
 
+def _ahead(
+    gpu: "GPU", level: str, others: dict[str, Any], options: dict[str, Any]
+) -> "list[dict[str, Any]]":
+    """All combinations of what is said of a prefetcher; one that says nothing if none is."""
+    given = {
+        field: values
+        for field, name in (("degree", "degrees"), ("window", "windows"))
+        if (values := options.get(f"{level}_{name}"))
+    }
+    if given and others.get("prefetcher", getattr(gpu, level).prefetcher) == "none":
+        begin = {"l1": "--", "l2": "--l2-"}[level]
+        raise click.UsageError(
+            f"{begin}prefetch-{next(iter(given))} is of a prefetcher, and there is none: "
+            f"{begin}prefetcher"
+        )
+    return [dict(zip(given, values)) for values in product(*given.values())]
+
+
 def memories(gpu: "GPU", options: dict[str, Any]) -> "tuple[DramPoint, ...]":
     """The memories that were asked for, if any."""
     from lockstep.caches import DramPoint
 
     given = [options[f"dram_{each}"] for each in ("channels", "bus", "order", "outstanding")]
+    if options["dram_gap"] and options["dram_outstanding"] != 0:
+        raise click.UsageError("--dram-gap is of requests by the clock: --dram-outstanding 0")
     if all(each is None for each in given):
         return ()
     channels, buses, orders, outstanding = given
