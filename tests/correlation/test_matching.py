@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from correlation.samples import launch
@@ -44,6 +46,24 @@ def test_launches_of_other_sizes_are_not_compared():
     assert numbers(found) == [(1, 1)]
     (remark,) = found.remarks
     assert "launch 2 of a has grid (2, 1, 1)" in remark and "(3, 1, 1)" in remark
+
+
+def test_launches_that_ran_in_part_are_not_compared():
+    """They keep their turn: the second launch of a name is still the second one."""
+    whole, part = launch("a", number=1), replace(launch("a", number=2), complete=False)
+    found = match(run("a", "a"), [Ours("app", [whole, part], "here")])
+    assert numbers(found) == [(1, 1)]
+    assert found.remarks == ["app: simulated in part, and not compared: a (1)"]
+    with pytest.raises(LockstepError, match="app: simulated in part, and not compared: all launc"):
+        match([launch("", 700, 0)], [Ours("app", [whole, part], "here")])
+
+
+def test_the_total_of_a_program_is_not_compared_with_that_of_a_sample():
+    total, some = [launch("", 700, 0)], Ours("app", run("a", "b"), "here")
+    assert numbers(match(total, [some])) == [(0, 0)]
+    with pytest.raises(LockstepError, match="simulated in part, and not compared"):
+        match(total, [some._replace(sampled=True)])
+    assert numbers(match(run("a"), [some._replace(sampled=True)])) == [(1, 1)]
 
 
 def test_of_a_run_of_some_launches_the_numbers_count():

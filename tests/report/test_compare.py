@@ -41,6 +41,18 @@ def test_cycles_are_sums_and_other_metrics_means_of_the_launches_of_a_name():
     assert list(found.frame.columns)[:4] == ["kernel", "metric", "old", "new"]
 
 
+def test_what_runs_do_not_have_in_common_is_said():
+    whole, fewer = make(("a", 100, 1.0), ("a", 300, 3.0)), make(("a", 100, 1.0))
+    fewer["kernels"][0]["complete"] = False
+    assert compare(whole, whole).remarks == ()
+    found = compare(whole, fewer, labels=["all", "some"])
+    assert found.remarks == (
+        "some: 1 launches ran in part, and have the cycles of that part",
+        "sums are of different numbers of launches: 2 in all, 1 in some",
+    )
+    assert found.to_dict()["note"].endswith("launches: 2 in all, 1 in some.")
+
+
 def test_results_and_their_files_compare_alike(synthetic, tmp_path):
     results = [synthetic.make_result(seed=s, kernels=3) for s in (1, 2)]
     for number, result in enumerate(results):

@@ -38,6 +38,8 @@ def command(paths: tuple[Path, ...], metrics: tuple[str, ...], output, report) -
     if report:
         write_comparison(found.to_dict(), report)
     show(found.runs, found.rows, console_of(report))
+    for remark in found.remarks:
+        click.echo(f"lockstep: {remark}", err=True)
 
 
 def show(runs: list[str], rows: "list[ChangedMetric]", console) -> None:

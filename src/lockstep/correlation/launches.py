@@ -20,6 +20,7 @@ class Launch:
 
     ``metrics`` have lockstep's names and units, and are finite. ``number`` counts the launches of
     the program from 1. ``section`` says which run of the program it was: columns and their values.
+    ``complete``: it was executed whole.
     """
 
     program: str
@@ -30,6 +31,7 @@ class Launch:
     block: Dimensions = ()
     section: tuple[tuple[str, str], ...] = field(default=())
     stream: int = 0
+    complete: bool = True
 
     @property
     def cycles(self) -> float:

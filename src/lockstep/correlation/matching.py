@@ -59,6 +59,9 @@ def match(hardware: Sequence[Launch], results: Sequence[Ours]) -> Matching:
             found.remarks.append(what)
             found.ours += len(ours)
             continue
+        mine = (r for r in results if r.program == program or r.program not in measured)
+        if not measured[program][0].number and any(result.sampled for result in mine):
+            ours = [replace(launch, complete=False) for launch in ours]  # their sum is not
         _match_program(program, measured[program], ours, found)
     if absent := [program for program in measured if program not in simulated]:
         found.remarks.append(f"measured, but in no result: {_listed(absent)}")
@@ -93,8 +96,14 @@ def _match_program(
     found.hardware_cycles += sum(h.cycles for h in hardware if h.cycles > 0)
     pairs = _pairs(hardware, ours)
     unlike = [pair for pair in pairs if _differ(pair)]
-    found.pairs += [pair for pair in pairs if not _differ(pair)]
+    alike = [pair for pair in pairs if not _differ(pair)]
+    found.pairs += [pair for pair in alike if pair.ours.complete]
     of_program = f"{program}: " if program else ""
+    if cut := Counter(full_name(pair.ours.kernel) for pair in alike if not pair.ours.complete):
+        names = _listed(
+            f"{name} ({times})" if name else "all launches" for name, times in cut.items()
+        )
+        found.remarks.append(f"{of_program}simulated in part, and not compared: {names}")
     for pair in unlike[:MOST_NAMES]:
         h, o = pair
         what = f"launch {h.number} of {h.kernel} has grid {h.grid} and block {h.block} there, "
@@ -112,7 +121,8 @@ def _match_program(
 def whole(launches: Sequence[Launch]) -> Launch:
     """A program's launches as one."""
     names = launches[0].metrics
-    return Launch(launches[0].program, "", 0, together(launches, names))
+    complete = all(launch.complete for launch in launches)
+    return Launch(launches[0].program, "", 0, together(launches, names), complete=complete)
 
 
 def _check_sections(program: str, launches: list[Launch]) -> None:

@@ -20,11 +20,15 @@ _IDENTITY = ("launch__grid_size", "launch__block_size", "launch__waves_per_multi
 
 
 class Ours(NamedTuple):
-    """The launches of one result, with the program's name, and where they come from."""
+    """The launches of one result, with the program's name, and where they come from.
+
+    ``sampled``: they are some of the program's, which a plan chose.
+    """
 
     program: str
     launches: list[Launch]
     origin: str
+    sampled: bool = False
 
 
 class _Kernel(msgspec.Struct):
@@ -34,10 +38,22 @@ class _Kernel(msgspec.Struct):
     metrics: dict[str, float | None]
     grid: list[int] = []
     block: list[int] = []
+    complete: bool = True
+
+
+class _Estimate(msgspec.Struct):
+    launches: int = 0
+    simulated: int = 0
 
 
 class _Document(msgspec.Struct):
     kernels: list[_Kernel]
+    estimate: _Estimate | None = None
+
+    @property
+    def sampled(self) -> bool:
+        """Whether some launches of the program alone were simulated."""
+        return self.estimate is not None and self.estimate.simulated < self.estimate.launches
 
 
 class _Manifest(msgspec.Struct):
@@ -56,16 +72,20 @@ def read_result(source: Result | str | Path, program: str = "") -> Ours:
     path = Path(source)
     if path.is_dir():
         kernels, name = _of_folder(path)
-    else:
-        kernels, name = _of_json(path), path.name.removesuffix(".json")
-    return _ours(kernels, program or name, str(path))
+        return _ours(kernels, program or name, str(path))
+    document, name = _of_json(path), path.name.removesuffix(".json")
+    ours = _ours(document.kernels, program or name, str(path))
+    return ours._replace(sampled=document.sampled)
 
 
 def _ours(kernels: list[_Kernel], program: str, origin: str) -> Ours:
     if not kernels:
         raise InputError(origin, "", "has no kernel that was simulated")
     launches = [
-        Launch(program, k.name, k.id, _metrics(k), tuple(k.grid), tuple(k.block)) for k in kernels
+        Launch(
+            program, k.name, k.id, _metrics(k), tuple(k.grid), tuple(k.block), complete=k.complete
+        )
+        for k in kernels
     ]
     return Ours(program, launches, origin)
 
@@ -81,9 +101,9 @@ def _metrics(kernel: _Kernel) -> dict[str, float]:
     return {name: value for name, value in found.items() if name not in _IDENTITY}
 
 
-def _of_json(path: Path) -> list[_Kernel]:
+def _of_json(path: Path) -> _Document:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=_Document).kernels
+        return msgspec.json.decode(path.read_bytes(), type=_Document)
     except OSError as error:
         raise InputError(path, "", f"cannot read: {error.strerror or error}") from error
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
@@ -126,7 +146,8 @@ def _kernel(row: dict[str, Any], path: Path) -> _Kernel:
         raise InputError(path, "", f"not a table of kernels: {found}; expected numbers")
     metrics = {name: _number(value) for name, value in row.items() if "__" in name}
     grid, block = (_size(row[name]) for name in ("grid", "block"))
-    return _Kernel(int(where), str(row["name"]), cycles, metrics, grid, block)
+    complete = str(row.get("complete", True)) == "True"
+    return _Kernel(int(where), str(row["name"]), cycles, metrics, grid, block, complete)
 
 
 def _number(value: Any) -> float | None:

@@ -42,6 +42,7 @@ class RunTable(NamedTuple):
 
     label: str
     kernels: dict[str, list[dict[str, float]]]
+    in_part: int = 0  # launches that did not run whole
 
 
 class ChangedMetric(NamedTuple):
@@ -60,6 +61,7 @@ class RunComparison:
 
     runs: list[str]
     rows: list[ChangedMetric]
+    remarks: tuple[str, ...] = ()  # what runs do not have in common, a line each
 
     @property
     def frame(self) -> "pandas.DataFrame":
@@ -90,7 +92,11 @@ class RunComparison:
             row._asdict() | {"significant": ", ".join(words[s] for s in row.significant)}
             for row in self.rows
         ]
-        return {"runs": self.runs, "rows": rows, "note": NOTE}
+        return {
+            "runs": self.runs,
+            "rows": rows,
+            "note": " ".join([NOTE, *(f"{each}." for each in self.remarks)]),
+        }
 
 
 NOTE = (
@@ -122,7 +128,8 @@ def compare(
     kernels = dict.fromkeys(name for table in tables for name in table.kernels)
     rows = [_total(tables)] if len(kernels) > 1 else []
     rows += [_row(kernel, metric, tables) for kernel in kernels for metric in metrics]
-    return RunComparison(names, [row for row in rows if any(x == x for x in row.values)])
+    rows = [row for row in rows if any(x == x for x in row.values)]
+    return RunComparison(names, rows, _remarks(names, tables))
 
 
 def is_significant(differences: Sequence[float]) -> bool | None:
@@ -147,7 +154,8 @@ def _table(run: "Result | dict[str, Any] | str | Path") -> RunTable:
     if isinstance(run, Result):
         label = f"{run.workload.name} on {run.gpu.name}"
         entries: Iterable = zip(run.run.kernels, run.metrics)
-        return _by_kernel(label, ((k.title, m | {CYCLES: k.cycles}) for k, m in entries))
+        table = _by_kernel(label, ((k.title, m | {CYCLES: k.cycles}) for k, m in entries))
+        return table._replace(in_part=sum(not k.complete for k in run.run.kernels))
     if isinstance(run, dict):
         return _of_document(run, str(run.get("gpu", "run")), Path("document"))
     path = Path(run)
@@ -166,9 +174,10 @@ def _of_document(document: Any, label: str, path: Path) -> RunTable:
             (str(k["title"]), _numbers(k["metrics"]) | {CYCLES: float(k["cycles"])})
             for k in document["kernels"]
         ]
+        in_part = sum(not k.get("complete", True) for k in document["kernels"])
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         raise InputError(path, "", "has no timed kernels: give files that --json wrote") from None
-    return _by_kernel(label, entries)
+    return _by_kernel(label, entries)._replace(in_part=in_part)
 
 
 def _numbers(metrics: dict[str, float | None]) -> dict[str, float]:
@@ -180,6 +189,20 @@ def _by_kernel(label: str, entries: Iterable[tuple[str, dict[str, float]]]) -> R
     for name, metrics in entries:
         kernels.setdefault(name, []).append(metrics)
     return RunTable(label, kernels)
+
+
+def _remarks(names: list[str], tables: list[RunTable]) -> tuple[str, ...]:
+    """Why sums of cycles are not of the same work: launches in part, or of another number."""
+    found = [
+        f"{name}: {table.in_part:,} launches ran in part, and have the cycles of that part"
+        for name, table in zip(names, tables)
+        if table.in_part
+    ]
+    counts = [sum(map(len, table.kernels.values())) for table in tables]
+    if len(set(counts)) > 1:
+        said = ", ".join(f"{count:,} in {name}" for name, count in zip(names, counts))
+        found.append(f"sums are of different numbers of launches: {said}")
+    return tuple(found)
 
 
 def _distinct(labels: Sequence[str]) -> list[str]:
