@@ -4,7 +4,10 @@ import struct
 import numpy as np
 import pytest
 
+import lockstep
+from lockstep.errors import LockstepError
 from lockstep.execution.memory import textures
+from lockstep.runtime import Simulator
 from lockstep.runtime.status import Status
 from lockstep.sampling.running import Online
 
@@ -258,3 +261,10 @@ def test_functions_that_are_not_supported_are_counted(client):
     client.send("UNSUPPORTED", b"cudaMagic")
     client.send("UNSUPPORTED", b"cudaMagic")
     assert client.simulator.unsupported == {"cudaMagic": 2}
+
+
+def test_a_gpu_of_compute_units_runs_no_cuda_programs():
+    with pytest.raises(
+        LockstepError, match=r"HD7770 .*\(lockstep opencl\), and no CUDA program: an"
+    ):
+        Simulator(lockstep.gpu("HD7770"))

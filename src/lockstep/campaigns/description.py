@@ -31,6 +31,7 @@ import math
 import os
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,7 +39,7 @@ import msgspec
 
 from lockstep import api, kernels, toml_files
 from lockstep.campaigns.point import Setting, SweepPoint
-from lockstep.errors import InputError, suggestion
+from lockstep.errors import InputError, LockstepError, suggestion
 
 MOST_POINTS = 200_000  # which take 70 MB before the first one runs
 MOST_LEVELS = 8  # of a name of a change
@@ -90,7 +91,7 @@ def read_points(path: str | Path) -> list[SweepPoint]:
     ]
     workloads = [made for each in sweep.workloads for made in _workloads(path, each)]
     gpus = [_gpu(path, name) for name in sweep.gpus]
-    chosen = [[_timing(path, t) for t in timings], [_rule(t) for t in _as_list(sweep.inside)]]
+    chosen = [[_timing(path, t) for t in timings], [_rule(path, t) for t in _as_list(sweep.inside)]]
     axes: list[list] = [workloads, gpus, *chosen, *groups, sweep.seeds]
     if (count := math.prod(map(len, axes))) > MOST_POINTS:
         raise InputError(path, "", f"has {count:,} points; expected at most {MOST_POINTS:,}")
@@ -180,19 +181,35 @@ def _gpu(path: Path, name: str) -> str:
 def _timing(path: Path, text: str) -> str:
     kind, colon, plan = text.partition(":")
     text = f"plan:{os.path.join(path.parent, plan)}" if colon and kind == "plan" else text
+    if text == "none":
+        what = "a sweep simulates; expected full, sample:error=1%, sample:10 or plan:FILE"
+        raise InputError(path, "", f"timing = 'none': {what}")
     if text != "full":  # else nothing of sampling is needed, which takes long to import
         from lockstep.sampling.running.choice import chooser_of
 
-        chooser_of(text)  # raises
+        with _named(path, "timing"):
+            chooser_of(text)
     return text
 
 
-def _rule(text: str) -> str:
+def _rule(path: Path, text: str) -> str:
     if text:
         from lockstep.sampling.inside.choice import check_rule
 
-        check_rule(text)  # raises
+        with _named(path, "inside"):
+            check_rule(text)
     return text
+
+
+@contextmanager
+def _named(path: Path, key: str) -> Iterator[None]:
+    """Errors of a value say where it stands, those of a file that it names which file that is."""
+    try:
+        yield
+    except InputError:
+        raise
+    except LockstepError as error:
+        raise InputError(path, "", f"{key} = {error}") from None
 
 
 def _flat(path: Path, table: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:

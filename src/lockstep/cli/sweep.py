@@ -124,3 +124,6 @@ def _tell(table: "pandas.DataFrame", points: int, out: Path) -> None:
     click.echo(said, err=is_taken(out))
     for number, error in errors[:_SHOWN]:
         click.echo(f"lockstep: row {number}: {error}", err=True)
+    if len(errors) > _SHOWN:
+        more = count(len(errors) - _SHOWN)
+        click.echo(f"lockstep: {more} more failed: the table has their errors", err=True)

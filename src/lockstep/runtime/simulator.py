@@ -11,6 +11,7 @@ from lockstep.device import Device, Event, Launch, Stream, System, Treatment
 from lockstep.device.device import Geometry
 from lockstep.device.launch import LaunchedKernel
 from lockstep.engine.record import KernelRun
+from lockstep.errors import LockstepError
 from lockstep.gpus.spec import GPU
 from lockstep.gpus.system import GpuSystem
 from lockstep.metrics.result import Result
@@ -76,13 +77,19 @@ class Simulator:
 
     ``timed``: whether launches are simulated; ``choose``, of the options, says which, if not all.
     ``ptx``: PTX is executed even where programs have machine code that the GPU runs. ``options``
-    are those of :class:`lockstep.Device`.
+    are those of :class:`lockstep.Device`. Raises :class:`LockstepError` for a GPU that runs none.
     """
 
     def __init__(
         self, gpu: GPU | GpuSystem, timed: bool = False, ptx: bool = False, **options: Any
     ):
         self.timed, self.ptx = timed, ptx
+        for one in gpu.gpus if isinstance(gpu, GpuSystem) else (gpu,):
+            if one.core == "cu":
+                what = (
+                    "executes kernels for Southern Islands (lockstep opencl), and no CUDA program"
+                )
+                raise LockstepError(f"{one.name} {what}: another --gpu does")
         if not timed:
             options = {k: v for k, v in options.items() if k not in _TIMING_OPTIONS}
         options |= {"timing": timed, "shared_memory": True}
