@@ -44,6 +44,17 @@ def test_a_pilot_without_times_and_with_those_of_another_table(call, tables, tmp
     assert len(Plan.read(tmp_path / "p").chosen) > len(pilot.chosen)
 
 
+def test_a_plan_of_one_step_does_not_go_on(call, tables, tmp_path):
+    """Nobody asked for an interval, so none is as narrow as asked."""
+    call("sample", "light.parquet", "--method", "random", "-o", "p.json")
+    plan = Plan.read(tmp_path / "p.json")
+    cycles = [float(tables.times[row]) for row in plan.chosen.tolist()]
+    observed = {"launch": plan.chosen.tolist(), "cycles": cycles}
+    (tmp_path / "r.json").write_text(json.dumps({"estimate": {"observed": observed}}))
+    done = call("sample", "light.parquet", "--method", "random", "--seen", "p.json", "r.json")
+    assert done.stdout == "Nothing more is wanted: a plan of random is final.\n", done.output
+
+
 def test_a_plan_goes_on_from_what_was_seen(call, tables, tmp_path):
     call("sample", "light.parquet", "--error", "0.3%", "-o", "p0.json")
     for step in range(30):

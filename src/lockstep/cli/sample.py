@@ -72,6 +72,8 @@ def command(table, method, error, confidence, options, seed, seen, against, outp
     plan chooses, and estimates the rest. Where the table has times, samplers that go by what they
     have seen see these; without, the plan is what they begin with, and --seen goes on.
     """
+    from lockstep.sampling.sampler import OneStep
+
     for path in (output, csv_file, plot):
         check_writable(path)
     known = read_table(table, truth)
@@ -91,7 +93,9 @@ def command(table, method, error, confidence, options, seed, seen, against, outp
     chosen = make(method, error, confidence, options)
     plan = go_on(chosen, known, seen, seed) if seen else begin(chosen, known, seed)
     if plan is None:
-        click.echo("Nothing more is wanted: the interval is as narrow as asked.")
+        final = isinstance(chosen, OneStep)
+        why = f"a plan of {chosen.name} is final" if final else "the interval is as narrow as asked"
+        click.echo(f"Nothing more is wanted: {why}.")
         return
     describe(plan, known, confidence)
     if against and not seen:
