@@ -1,5 +1,7 @@
 """Kernels whose addresses are affine come back address for address."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from lockstep.workload import MemoryCopy
 from proxies.twins import accesses, assert_same_accesses
 
 BASE = 1 << 40
+GCN = Path(__file__).parents[3] / "examples" / "southern-islands" / "kernels"
 
 
 def stencil(grid=(3, 4, 2), block=(32, 4, 2)):
@@ -138,6 +141,20 @@ def test_the_size_of_warps_stays(warp_size):
     k("LDG.E R0, [R2]", address=k.coalesced(BASE))
     original = program(k)
     assert_same_accesses(original, profile(original).workload())
+
+
+def test_the_code_of_wavefronts_lies_as_close_as_it_did(tmp_path):
+    """GCN's instructions have four bytes, or eight: if they had more, each fetch brought fewer."""
+    path = tmp_path / "add.lst"
+    with Device("HD7770") as device, device.record(path):
+        add = device.load_gcn(GCN / "vector_add.bin")["vector_add"]
+        add[1024, 64](*(device.zeros(1024) for _ in range(3)), 1000)
+    original = api.load(path)
+    made = profile(original).workload()
+    theirs, ours = (w.kernels[0].code.instructions["pc"] for w in (original, made))
+    assert (np.diff(theirs) == np.diff(ours)).all() and set(np.diff(ours)) == {4, 8}
+    cycles = [api.simulate(workload, "HD7770").cycles for workload in (original, made)]
+    assert cycles[1] == pytest.approx(cycles[0], rel=0.02)
 
 
 @pytest.mark.long

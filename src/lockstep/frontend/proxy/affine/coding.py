@@ -6,7 +6,8 @@ from lockstep.frontend.proxy.affine.tables import Tables
 from lockstep.isa.instruction import ALL_LANES, WARP_SIZE, OpClass, blank
 from lockstep.workload import RUN, Code
 
-BYTES = 16  # from one instruction to the next
+BYTES = 16  # from one instruction to the next, of warps
+WORDS = 4  # of wavefronts: GCN's instructions have one word or two, as those of vector memory
 EXIT_TEXT = "EXIT"
 # Registers: of slots in turn, of sites' results (four each), of what sites read (two each).
 SLOTS, SLOT_COUNT = 8, 88
@@ -38,7 +39,7 @@ class KernelCode:
             at += 1
             records.append(site.reshape(1))
         code = np.concatenate(records)
-        code["pc"] = BYTES * np.arange(len(code))
+        code["pc"] = _places(code, warp_size)
         self.code = Code(code, [*texts, EXIT_TEXT])
         keys = self._key(t.gap_from, t.gap_to)
         order = np.argsort(keys, kind="stable")
@@ -71,6 +72,15 @@ class KernelCode:
         at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         found = self._keys[at] == keys
         return self._begin[at], np.where(found, self._length[at], 0)
+
+
+def _places(code: np.ndarray, warp_size: int) -> np.ndarray:
+    """Where instructions lie: what a fetch brings depends on it."""
+    if warp_size == WARP_SIZE:
+        return BYTES * np.arange(len(code))
+    wide = (code["width"] > 0) & (code["op"] != OpClass.SCALAR_LOAD)
+    sizes = WORDS * np.where(wide, 2, 1)
+    return np.cumsum(sizes) - sizes
 
 
 def _gap(t: Tables, kinds: np.ndarray, target: int) -> np.ndarray:
