@@ -32,6 +32,20 @@ def test_a_program_that_runs_in_part_is_estimated(call, tmp_path):
     assert part["cycles"]["low"] is None and part["inside"]["run to their end"] == 0
 
 
+def test_a_folder_has_the_estimate_too(call, tmp_path):
+    """Its cycles are those of a part, and nothing else in it said so."""
+    rule = ("--inside", "windows", "-q", "--out", "out", "--json", "run.json")
+    assert call("run", *PROGRAM, *SMALL, *rule).exit_code == 0
+    estimate = json.loads((tmp_path / "run.json").read_text())["estimate"]
+    found = json.loads((tmp_path / "out" / "manifest.json").read_text())["estimate"]
+    assert found["cycles"] == estimate["cycles"] and found["launches"] == 1
+    first, second, *_ = (tmp_path / "out" / "summary.txt").read_text().splitlines()
+    assert first.startswith("Estimated from 1 of 1 launches, 1 of them in part: ")
+    assert second.startswith("vecadd on QV100: ")
+    assert call("run", *PROGRAM, *SMALL, "-q", "--out", "whole").exit_code == 0
+    assert "estimate" not in json.loads((tmp_path / "whole" / "manifest.json").read_text())
+
+
 def test_a_plan_and_live_points_take_a_rule(call, tmp_path):
     """Launches of a product in five steps: chosen, simulated in part, estimated; not continued."""
     program = ("bitonic_sort", "--size", "1024")

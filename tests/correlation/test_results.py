@@ -20,3 +20,7 @@ def test_launches_in_part_and_samples_are_told_apart(tmp_path):
     table = tmp_path / "kernels.csv"
     table.write_text('id,name,grid,block,cycles,complete\n1,k,"(1, 1, 1)","(1, 1, 1)",5,False\n')
     assert not read_result(tmp_path).launches[0].complete
+    assert not read_result(tmp_path).sampled
+    sample = {"trace": "app", "estimate": {"launches": 2, "simulated": 1}}
+    (tmp_path / "manifest.json").write_text(json.dumps(sample))
+    assert read_result(tmp_path).sampled and read_result(tmp_path).program == "app"

@@ -173,7 +173,7 @@ def report(
             from lockstep.advice.advise import advise
 
             advise(result)
-        steps += writes(result, files)
+        steps += writes(result, files, outcome)
     elif files.json_file:
         steps.append(partial(output.write_json, files.json_file, document(simulator)))
     if detail:

@@ -9,7 +9,7 @@ import msgspec
 
 from lockstep.cli.console import AS_NEEDED, console_of, is_taken
 from lockstep.cli.parameters import check_table, check_writable
-from lockstep.cli.sampled import show_estimate
+from lockstep.cli.sampled import estimate_line, show_estimate
 from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def write_and_show(
     goes with the result.
     """
     result.estimate = outcome.document() if outcome else {}
-    steps = writes(result, files)
+    steps = writes(result, files, outcome)
     if detail:
         steps.append(lambda: show(result, files, detail == "short"))
     take_all(steps)
@@ -62,13 +62,15 @@ def write_and_show(
         show_estimate(outcome, detail, err=files.take_stdout)
 
 
-def writes(result: "Result", files: OutputFiles) -> list[Callable[[], object]]:
+def writes(
+    result: "Result", files: OutputFiles, outcome: "SampledRun | None" = None
+) -> list[Callable[[], object]]:
     """A step for each file that was asked for."""
     steps: list[Callable[[], object]] = []
     if files.json_file:
         steps.append(partial(result.to_json, files.json_file))
     if files.out:
-        steps.append(partial(save, result, files.out))
+        steps.append(partial(save, result, files.out, outcome))
     if files.timeline:
         steps.append(partial(draw, result, files.timeline))
     if files.source_table:
@@ -78,11 +80,12 @@ def writes(result: "Result", files: OutputFiles) -> list[Callable[[], object]]:
     return steps
 
 
-def save(result: "Result", out: Path) -> None:
-    """Write tables, manifest and summary."""
+def save(result: "Result", out: Path, outcome: "SampledRun | None" = None) -> None:
+    """Write tables, manifest and summary; of a sample it begins with the estimate."""
     from lockstep.report.summary import summary
 
-    result.save(out, summary(result, AS_NEEDED))
+    text = summary(result, AS_NEEDED)
+    result.save(out, f"{estimate_line(outcome)}\n{text}" if outcome else text)
 
 
 def draw(result: "Result", file: Path) -> None:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 WHY_UNBOUNDED = "fewer than two launches ran both ways: pairs=N draws one in N"
 
 
-def show_estimate(outcome: "SampledRun", detail: str, err: bool = False) -> None:
-    """Print the estimate of all launches, and with ``detail`` "full" a row a kernel."""
+def estimate_line(outcome: "SampledRun") -> str:
+    """The estimate of all launches in a line."""
     plan, cycles = outcome.plan, outcome.cycles
     part, why = "", ""
     if outcome.in_part:
@@ -25,7 +25,12 @@ def show_estimate(outcome: "SampledRun", detail: str, err: bool = False) -> None
         f"Estimated from {len(plan.chosen):,} of {len(plan):,} launches{part}: {cycles.total:,.0f} "
         f"cycles, {interval(cycles)}{why}; {outcome.speedup:,.1f} times fewer cycles simulated"
     )
-    click.echo("; ".join([said, *outcome.remarks]), err=err)
+    return "; ".join([said, *outcome.remarks])
+
+
+def show_estimate(outcome: "SampledRun", detail: str, err: bool = False) -> None:
+    """Print the estimate of all launches, and with ``detail`` "full" a row a kernel."""
+    click.echo(estimate_line(outcome), err=err)
     if detail == "full":
         from lockstep.report.columns import Column, Kind, table
         from lockstep.report.figures import count, kernel_name

@@ -45,6 +45,11 @@ class _Estimate(msgspec.Struct):
     launches: int = 0
     simulated: int = 0
 
+    @property
+    def of_some(self) -> bool:
+        """Whether others were not simulated."""
+        return self.simulated < self.launches
+
 
 class _Document(msgspec.Struct):
     kernels: list[_Kernel]
@@ -53,11 +58,12 @@ class _Document(msgspec.Struct):
     @property
     def sampled(self) -> bool:
         """Whether some launches of the program alone were simulated."""
-        return self.estimate is not None and self.estimate.simulated < self.estimate.launches
+        return self.estimate is not None and self.estimate.of_some
 
 
 class _Manifest(msgspec.Struct):
     trace: str
+    estimate: _Estimate | None = None
 
 
 def read_result(source: Result | str | Path, program: str = "") -> Ours:
@@ -71,8 +77,9 @@ def read_result(source: Result | str | Path, program: str = "") -> Ours:
         return _ours(document.kernels, program or source.workload.name, repr(source))
     path = Path(source)
     if path.is_dir():
-        kernels, name = _of_folder(path)
-        return _ours(kernels, program or name, str(path))
+        kernels, manifest = _of_folder(path)
+        ours = _ours(kernels, program or manifest.trace or path.name, str(path))
+        return ours._replace(sampled=manifest.estimate is not None and manifest.estimate.of_some)
     document, name = _of_json(path), path.name.removesuffix(".json")
     ours = _ours(document.kernels, program or name, str(path))
     return ours._replace(sampled=document.sampled)
@@ -111,13 +118,13 @@ def _of_json(path: Path) -> _Document:
         raise InputError(path, "", f"{problem} ({error})") from error
 
 
-def _of_folder(path: Path) -> tuple[list[_Kernel], str]:
+def _of_folder(path: Path) -> tuple[list[_Kernel], _Manifest]:
     """The kernels of a folder, and what was simulated."""
     table = next((path / name for name in _TABLES if (path / name).is_file()), None)
     if table is None:
         raise InputError(path, "", f"has no {' and no '.join(_TABLES)}, as --out writes them")
     rows = _parquet(table) if table.suffix == ".parquet" else _csv(table)
-    return [_kernel(row, table) for row in rows], _program(path)
+    return [_kernel(row, table) for row in rows], _manifest(path)
 
 
 def _csv(path: Path) -> list[dict[str, Any]]:
@@ -160,10 +167,9 @@ def _size(value: Any) -> list[int]:
     return list(dimensions(value)) if isinstance(value, str) else [int(n) for n in value]
 
 
-def _program(path: Path) -> str:
-    """The manifest's name of what ran; that of the folder where there is no manifest."""
+def _manifest(path: Path) -> _Manifest:
+    """The folder's manifest; one that says nothing where there is none."""
     try:
-        manifest = msgspec.json.decode((path / "manifest.json").read_bytes(), type=_Manifest)
+        return msgspec.json.decode((path / "manifest.json").read_bytes(), type=_Manifest)
     except (OSError, msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-        return path.name
-    return manifest.trace or path.name
+        return _Manifest("")

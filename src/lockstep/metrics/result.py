@@ -204,7 +204,13 @@ class Result:
             "peak_rss_mb": manifest.peak_rss_mb(),
             "result_hash": self.hash,
             "stopped": self.stopped,
+            **({"estimate": brief} if (brief := self._brief_estimate) else {}),
         }
+
+    @property
+    def _brief_estimate(self) -> dict[str, Any]:
+        """Of what this is a sample, and what it says of all; metrics are in the JSON file."""
+        return {name: self.estimate[name] for name in _BRIEF if name in self.estimate}
 
     def to_dict(self) -> dict[str, Any]:
         """The document of ``--json``; undefined metrics are still NaN here."""
@@ -261,6 +267,7 @@ class Result:
             output.write_text(directory / "summary.txt", summary)
 
 
+_BRIEF = ("sampler", "parameters", "notes", "confidence", "launches", "simulated", "cycles")
 _SPAN = ("start", "end")
 _TOTALS = ("cycles", "warp_instructions", "thread_instructions")
 
