@@ -113,3 +113,28 @@ def test_a_uniform_branch_is_taken_by_all_lanes_or_none(repository):
         launch(device.array(encoded), len(encoded), points, count)
         assert count.numpy().tolist() == [len(text)]
         assert "".join(map(chr, points.numpy()[: len(text)])) == text
+
+
+@pytest.mark.parametrize(
+    "options", [{"timing": False}, {"timing": True}, {"timing": True, "at_issue": True}]
+)
+def test_lanes_leave_for_which_guard_and_operand_of_an_exit_hold(repository, options):
+    code = (repository / "tests/device/cubins/leaving.sm_80.cubin").read_bytes()
+    lanes = np.arange(32)
+    stay = (lanes % 3 == 0) | (lanes % 7 == 2)
+    with lockstep.Device("A100", **{"timing": True} | options) as device:
+        out = device.zeros(32, "u4")
+        device.load_cubin(code)["either"][1, 32](out)
+        assert out.numpy().tolist() == np.where(stay, sum(1 << lanes[stay]), 0xFFFFFFFF).tolist()
+
+
+def test_a_predicate_that_chooses_who_waits_for_others_is_refused():
+    data = cubins("flow")["sm_80"]
+    code = next(f for f in read_cubin(data, Path("flow")).functions if f.name == "recur").code
+    at = next(k for k in range(0, len(code), 16) if code[k : k + 2] == b"\x41\x79")  # BSYNC
+    chosen = bytearray(code)
+    chosen[at + 11] &= 0xFC  # P1 in the place of PT
+    with lockstep.Device("QV100") as device:
+        module = device.load_cubin(data.replace(code, bytes(chosen)))
+        with pytest.raises(LockstepError, match=r"BSYNC P1, B\d: a predicate among"):
+            launch(module, "recur")

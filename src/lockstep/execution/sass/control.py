@@ -16,15 +16,28 @@ from lockstep.isa.sass.encoding.operand import Constant, Immediate, Name, Operan
 
 
 @opcode(
-    "NOP", "YIELD", "WARPSYNC", "BSYNC", "DEPBAR", "LDGDEPBAR", "CCTL", "CCTLL", "MEMBAR",
-    "ERRBAR", "CGAERRBAR", "FENCE", "PREEXIT", "ACQBULK", "ENDCOLLECTIVE", "EXIT",
-    "BPT", "UCGABAR_ARV", "UCGABAR_WAIT",
+    "NOP", "YIELD", "DEPBAR", "LDGDEPBAR", "CCTL", "CCTLL", "MEMBAR",
+    "ERRBAR", "CGAERRBAR", "FENCE", "PREEXIT", "ACQBULK", "ENDCOLLECTIVE", "BPT",
+    "UCGABAR_ARV", "UCGABAR_WAIT",
     modifiers="TRAP LE SC ALL VC CTA GPU SYS IVALL ALL.GPU ALL.CTA EXCLUSIVE COLLECTIVE NOINC "
     "SYNCS G KEEPREFCOUNT PREEMPTED IVALLP IVALLTD D C U VIEW ASYNC S T NOWARP E PF1 PF2 PML2 "
     "DML2 RML2 WARP",
 )  # fmt: skip
 def no_result(lift: Lift, i: Instruction) -> None:
     """Nothing is computed: order and convergence are the scheduler's business."""
+
+
+@opcode("WARPSYNC", "BSYNC", modifiers="ALL EXCLUSIVE COLLECTIVE")
+def converge(lift: Lift, i: Instruction) -> None:
+    """The scheduler lets lanes wait for each other; no compiler is known to except some of them."""
+    if _choosing(i):
+        raise lift.refuse("a predicate among its operands is not supported")
+
+
+@opcode("EXIT", modifiers="KEEPREFCOUNT PREEMPTED")
+def leave(lift: Lift, i: Instruction) -> None:
+    """Lanes end for which guard and predicate operand hold."""
+    choose(lift, i)
 
 
 @opcode("USETMAXREG", modifiers="DEALLOC TRY_ALLOC CTAPOOL")
@@ -116,9 +129,12 @@ def indirect(lift: Lift, i: Instruction) -> None:
 
 def choose(lift: Lift, i: Instruction) -> None:
     """A predicate operand chooses lanes as the guard does."""
-    for operand in i.operands:
-        if isinstance(operand, Register) and operand.file in ("P", "UP"):
-            lift.restrict(lift.predicate(operand))
+    for predicate in _choosing(i):
+        lift.restrict(lift.predicate(predicate))
+
+
+def _choosing(i: Instruction) -> list[Register]:
+    return [o for o in i.operands if isinstance(o, Register) and o.file in ("P", "UP")]
 
 
 @opcode("BSSY")
