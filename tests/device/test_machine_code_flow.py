@@ -138,3 +138,14 @@ def test_a_predicate_that_chooses_who_waits_for_others_is_refused():
         module = device.load_cubin(data.replace(code, bytes(chosen)))
         with pytest.raises(LockstepError, match=r"BSYNC P1, B\d: a predicate among"):
             launch(module, "recur")
+
+
+def test_a_stack_grows_by_what_a_launch_says(repository):
+    code = (repository / "tests/device/cubins/taken.sm_80.cubin").read_bytes()
+    with lockstep.Device("A100", timing=False) as device:
+        taken = device.load_cubin(code)["taken"]
+        out = device.zeros(THREADS, "i4")
+        taken[1, THREADS](out, 3000)
+        assert (out.numpy() == 3000 * 2999 // 2 * T).all()
+        with pytest.raises(lockstep.LaunchError, match=r"local write .* beyond its 16384 bytes"):
+            taken[1, 1](out, 5000)

@@ -45,7 +45,7 @@ from lockstep.execution.scheduling.machine import CLUSTER, WARPGROUP
 from lockstep.isa.instruction import RESERVED_SHARED, WARP_SIZE, OpClass, Space
 from lockstep.isa.sass.binary import line_at
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
-from lockstep.isa.sass.encoding.operand import Constant, Immediate, Name, Register
+from lockstep.isa.sass.encoding.operand import Constant, Immediate, Name, Operand, Register
 from lockstep.workload import MOST_REGISTERS, Origin
 
 WHOLE = 2048
@@ -54,7 +54,7 @@ PART = 1024
 """Instructions that are compiled together of a larger one, of one function at most."""
 NUMBERED = Recording.EVERYTHING | Recording.PROFILE | Recording.ACCESSES
 """Recordings whose code holds numbers of blocks or instructions."""
-DEEPEST_FRAME = 16  # bytes: any; what a thread's stack needs is not known with recursive functions
+DEEPEST_FRAME = 16  # bytes: any; what a thread's stack needs is not known where it grows
 
 
 _STRONG = {"STRONG", "VOLATILE"}
@@ -306,9 +306,13 @@ class Translation(translation.Translation):
             "registers": source.sections[0].registers,
             "clustered": self.shared.clustered,
             "clock_reads": [k for b in self.blocks for k in clock_reads(self.code, b)],
-            "frame_bytes": DEEPEST_FRAME if self.graph.may_recur else 0,
+            "frame_bytes": DEEPEST_FRAME if self._grows() else 0,
             "targets": self._targets(),
         }
+
+    def _grows(self) -> bool:
+        """Whether the stack may hold more than the compiler has told: recursion, alloca."""
+        return self.graph.may_recur or any(map(_moves_stack, self.code))
 
     def _reserved_shared(self) -> int:
         """Hopper's kernels with shared memory have it; of others, here those that look for it."""
@@ -359,6 +363,17 @@ def _predicates(instruction: Instruction) -> set[str]:
         for o in instruction.operands
         if isinstance(o, Register) and o.file in PREDICATES and (o.inverted or not o.is_zero)
     }
+
+
+def _moves_stack(instruction: Instruction) -> bool:
+    """Whether another register says where the stack ends, which R1 holds."""
+    if not instruction.results or not _is_stack_pointer(instruction.operands[0]):
+        return False
+    return any(not (o.is_zero or _is_stack_pointer(o)) for o in _general(instruction))
+
+
+def _is_stack_pointer(operand: Operand) -> bool:
+    return isinstance(operand, Register) and operand.file == "R" and operand.number == 1
 
 
 def _asks_for_rank(instruction: Instruction) -> bool:
