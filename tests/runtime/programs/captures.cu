@@ -90,6 +90,27 @@ static void found_again(cudaStream_t s, int *p) {
     OK(found == 1 && out == 10);
 }
 
+// A graph of the program's own needs no other name when capturing ends; one made for it is lost.
+static void without_a_place(cudaStream_t s, int *p) {
+    cudaGraph_t g;
+    CK(cudaGraphCreate(&g, 0));
+    IS(cudaStreamEndCapture(s, nullptr), cudaErrorIllegalState);
+#if CUDART_VERSION >= 12000
+    CK(cudaStreamBeginCaptureToGraph(s, g, nullptr, nullptr, 0, cudaStreamCaptureModeRelaxed));
+    add<<<1, 32, 0, s>>>(p, 2);
+    CK(cudaStreamEndCapture(s, nullptr));
+    size_t count;
+    CK(cudaGraphGetNodes(g, nullptr, &count));
+    OK(count == 1 && state_of(s) == cudaStreamCaptureStatusNone);
+#endif
+    CK(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+    add<<<1, 32, 0, s>>>(p, 2);
+    CK(cudaStreamEndCapture(s, nullptr));
+    OK(state_of(s) == cudaStreamCaptureStatusNone);
+    CK(cudaGraphDestroy(g));
+    cudaGetLastError();
+}
+
 int main() {
     int *p;
     CK(cudaMalloc(&p, 128));
@@ -98,6 +119,7 @@ int main() {
     CK(cudaStreamCreate(&s));
     spoiled(s, p);
     found_again(s, p);
+    without_a_place(s, p);
     // no event at all
     IS(cudaEventQuery(0), cudaErrorInvalidResourceHandle);
     IS(cudaEventSynchronize(0), cudaErrorInvalidResourceHandle);

@@ -105,14 +105,15 @@ int capture_begin(uint64_t stream, struct graph *graph, struct node *const *afte
     return fresh ? SUCCESS : ILLEGAL_STATE;
 }
 
-int capture_end(uint64_t stream, struct graph **graph) {
+// Without a place for it, a graph of the program's own is filled, and one made for this is let go.
+int capture_end(uint64_t stream, struct graph **place) {
     pthread_mutex_lock(&lock);
     const struct captured *first = find(stream);
-    *graph = first && first->began ? first->graph : NULL;
-    bool invalid = *graph && first->invalid, owned = *graph && first->owned;
+    struct graph *graph = first && first->began ? first->graph : NULL;
+    bool invalid = graph && first->invalid, owned = graph && first->owned;
     size_t kept = 0;
     for (size_t k = 0; k < count; k++) {
-        if (!*graph || captured[k].graph != *graph) {
+        if (!graph || captured[k].graph != graph) {
             captured[kept++] = captured[k];
         } else {
             free(captured[k].after);
@@ -120,14 +121,13 @@ int capture_end(uint64_t stream, struct graph **graph) {
     }
     count = kept;
     pthread_mutex_unlock(&lock);
-    if (!invalid) {
-        return *graph ? SUCCESS : ILLEGAL_STATE;
+    if (owned && (invalid || !place)) {
+        graph_free(graph);
     }
-    if (owned) {
-        graph_free(*graph);
+    if (place) {
+        *place = invalid ? NULL : graph;
     }
-    *graph = NULL;
-    return INVALIDATED_CAPTURE;
+    return invalid ? INVALIDATED_CAPTURE : graph ? SUCCESS : ILLEGAL_STATE;
 }
 
 struct capture capture_of(uint64_t stream) {
