@@ -149,3 +149,11 @@ def test_a_stack_grows_by_what_a_launch_says(repository):
         assert (out.numpy() == 3000 * 2999 // 2 * T).all()
         with pytest.raises(lockstep.LaunchError, match=r"local write .* beyond its 16384 bytes"):
             taken[1, 1](out, 5000)
+
+
+def test_code_for_debuggers_finds_the_shared_memory_that_is_reserved(repository):
+    code = (repository / "tests/device/cubins/reserved.sm_80.cubin").read_bytes()
+    with lockstep.Device("A100", timing=False) as device:
+        out = device.zeros(32, "i4")
+        device.load_cubin(code)["reserved"][1, 32](out)
+        assert out.numpy().tolist() == list(range(100, 132))

@@ -382,8 +382,11 @@ def _asks_for_rank(instruction: Instruction) -> bool:
 
 
 def _reads_bank(instruction: Instruction, first: int, last: int) -> bool:
-    """Whether an instruction reads some words of constant bank 0."""
+    """Whether an instruction reads some words of constant bank 0.
+
+    Code for debuggers has the place in a register; what that is added to tells it from parameters.
+    """
+    named = [o for o in instruction.operands if isinstance(o, Constant) and o.bank == 0]
     return any(
-        isinstance(o, Constant) and o.bank == 0 and first <= o.offset <= last
-        for o in instruction.operands
+        (first if o.index is None or o.index.is_zero else 0) <= o.offset <= last for o in named
     )
