@@ -321,6 +321,24 @@ def test_a_fault_ends_its_launch_only(live, ptx):
     assert live.result.kernels.complete.tolist() == [True, False, True]
 
 
+def test_a_launch_with_a_fault_ends_when_its_stores_are_there():
+    late = """
+.visible .entry late(.param .u64 out, .param .u64 wild)
+{
+    .reg .pred %p, %q; .reg .b32 %i, %n; .reg .b64 %o, %w;
+    ld.param.u64 %o, [out]; ld.param.u64 %w, [wild];
+    mov.u32 %i, %ctaid.x; setp.eq.u32 %q, %i, 0; selp.u32 %n, 10, 1, %q;
+L:  add.u32 %n, %n, -1; setp.gt.s32 %p, %n, 0; @%p bra L;
+    @%q st.global.u32 [%w], %i;
+    st.global.u32 [%o], %i;
+    ret;
+}"""
+    with lockstep.Device("H100_SXM", timing=True, at_issue=True) as device:
+        device.load_ptx(HEADER + late)["late"][2, 32](device.zeros(1, "i4"), 1 << 20)
+        with pytest.raises(lockstep.LaunchError, match="late"):
+            device.synchronize()
+
+
 @pytest.mark.parametrize("name, kind", [("stuck", "deadlock"), ("forever", "limit")])
 def test_a_launch_that_never_ends(small_gpu, name, kind):
     options = {"timing": True, "at_issue": True, "limit_instructions": 10_000}

@@ -290,8 +290,8 @@ class Simulation:
         ready = [r for r in runs if r.ready <= self.now]
         for run in ready:
             self.table.feed(run, lambda: self._deferral.asked)
-            if run.failed and run.over and not run.stopped:  # before a CTA could be dispatched
-                self._finish(run, ended=False)
+            if run.failed and run.over and not run.stopped and not self.table.storing(run):
+                self._finish(run, ended=False)  # before a CTA could be dispatched
         self._adopt()
         if self._deferral.asked:
             return
