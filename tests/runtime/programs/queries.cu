@@ -106,8 +106,28 @@ static void contexts() {
     OK(cuCtxPushCurrent(current) == 0 && cuCtxGetCurrent(&popped) == 0 && popped == current);
 }
 
+// What has no place is refused, and so are flags that mean nothing.
+static void nowhere() {
+    cudaStream_t s;
+    cudaEvent_t e;
+    CK(cudaEventCreate(&e));
+    IS(cudaGetDeviceCount(nullptr), cudaErrorInvalidValue);
+    IS(cudaGetDeviceProperties(nullptr, 0), cudaErrorInvalidValue);
+    IS(cudaGetDevice(nullptr), cudaErrorInvalidValue);
+    IS(cudaStreamCreate(nullptr), cudaErrorInvalidValue);
+    IS(cudaStreamCreateWithFlags(&s, 99), cudaErrorInvalidValue);
+    IS(cudaStreamCreateWithPriority(nullptr, 0, 0), cudaErrorInvalidValue);
+    IS(cudaLaunchHostFunc(0, nullptr, nullptr), cudaErrorInvalidValue);
+    IS(cudaEventCreate(nullptr), cudaErrorInvalidValue);
+    IS(cudaEventCreateWithFlags(&e, 0xFF), cudaErrorInvalidValue);
+    IS(cudaEventElapsedTime(nullptr, e, e), cudaErrorInvalidValue);
+    CK(cudaEventDestroy(e));
+    cudaGetLastError();
+}
+
 int main() {
     contexts();
+    nowhere();
     advice();
     batches();
     attributes();

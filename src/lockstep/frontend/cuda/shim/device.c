@@ -26,6 +26,9 @@ struct properties {
 static const int versions[] = {[11] = 11080, [12] = 12090, [13] = 13000};
 
 API int cudaGetDeviceCount(int *count) {
+    if (!count) {
+        return report(INVALID_VALUE);
+    }
     int status;
     *count = gpu_count(&status);
     return report(status);
@@ -63,7 +66,7 @@ API int cudaGetDeviceProperties_v2(struct properties *out, int device) {
 #else
 API int cudaGetDeviceProperties(struct properties *out, int device) {
 #endif
-    int status = check(device);
+    int status = out ? check(device) : report(INVALID_VALUE);
     if (!status) {
         fill(out, device);
     }
@@ -94,6 +97,9 @@ API int cudaInitDevice(int device, unsigned flags, unsigned more) {
 }
 
 API int cudaGetDevice(int *device) {
+    if (!device) {
+        return report(INVALID_VALUE);
+    }
     *device = gpu_current();
     return check(*device);
 }

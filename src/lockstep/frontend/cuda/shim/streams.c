@@ -2,7 +2,7 @@
 
 #include "runtime.h"
 
-enum { NO_TIMING = 2 };
+enum { NON_BLOCKING = 1, NO_TIMING = 2, EVENT_FLAGS = 7 };
 
 static int with_handle(unsigned call, const void *handle) {
     uint64_t request = handle_of(handle);
@@ -18,6 +18,9 @@ API int cudaThreadSynchronize(void) {
 }
 
 API int cudaStreamCreateWithFlags(stream_t *stream, unsigned flags) {
+    if (!stream || flags > NON_BLOCKING) {
+        return report(INVALID_VALUE);
+    }
     struct create_stream_request request = {flags};
     struct create_stream_reply fields = {0};
     int status = GPU_CALL(CREATE_STREAM, &request, &fields);
@@ -32,7 +35,9 @@ API int cudaStreamCreate(stream_t *stream) {
 
 API int cudaStreamCreateWithPriority(stream_t *stream, unsigned flags, int priority) {
     int status = cudaStreamCreateWithFlags(stream, flags);
-    keep_priority(*stream, flags, priority);
+    if (!status) {
+        keep_priority(*stream, flags, priority);
+    }
     return status;
 }
 
@@ -97,7 +102,7 @@ API int cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
 }
 
 API int cudaLaunchHostFunc(stream_t stream, void (*function)(void *), void *data) {
-    return report(stream_call(handle_of(stream), function, data));
+    return report(!function ? INVALID_VALUE : stream_call(handle_of(stream), function, data));
 }
 
 API int cudaStreamAddCallback(stream_t stream, void (*function)(stream_t, int, void *), void *data,
@@ -109,6 +114,9 @@ API int cudaStreamAddCallback(stream_t stream, void (*function)(stream_t, int, v
 }
 
 API int cudaEventCreateWithFlags(event_t *event, unsigned flags) {
+    if (!event || flags > EVENT_FLAGS) {
+        return report(INVALID_VALUE);
+    }
     struct create_event_reply fields = {0};
     int status = gpu_call(CALL_CREATE_EVENT, NULL, 0, NULL, 0,
                           &(struct reply){&fields, sizeof fields, NULL, 0});
@@ -143,6 +151,9 @@ API int cudaEventQuery(event_t event) {
 }
 
 API int cudaEventElapsedTime(float *milliseconds, event_t start, event_t end) {
+    if (!milliseconds) {
+        return report(INVALID_VALUE);
+    }
     if ((flags_of(start) | flags_of(end)) & NO_TIMING) {
         return report(INVALID_HANDLE);
     }
