@@ -136,7 +136,7 @@ def test_a_predicate_that_chooses_who_waits_for_others_is_refused():
     chosen[at + 11] &= 0xFC  # P1 in the place of PT
     with lockstep.Device("QV100") as device:
         module = device.load_cubin(data.replace(code, bytes(chosen)))
-        with pytest.raises(LockstepError, match=r"BSYNC P1, B\d: a predicate among"):
+        with pytest.raises(LockstepError, match=r"BSYNC P1, B\d: this form of it"):
             launch(module, "recur")
 
 

@@ -16,7 +16,7 @@ from lockstep.isa.sass.encoding.operand import Constant, Immediate, Name, Operan
 
 
 @opcode(
-    "NOP", "YIELD", "DEPBAR", "LDGDEPBAR", "CCTL", "CCTLL", "MEMBAR",
+    "NOP", "YIELD", "WARPSYNC", "BSYNC", "DEPBAR", "LDGDEPBAR", "CCTL", "CCTLL", "MEMBAR",
     "ERRBAR", "CGAERRBAR", "FENCE", "PREEXIT", "ACQBULK", "ENDCOLLECTIVE", "BPT",
     "UCGABAR_ARV", "UCGABAR_WAIT",
     modifiers="TRAP LE SC ALL VC CTA GPU SYS IVALL ALL.GPU ALL.CTA EXCLUSIVE COLLECTIVE NOINC "
@@ -25,13 +25,6 @@ from lockstep.isa.sass.encoding.operand import Constant, Immediate, Name, Operan
 )  # fmt: skip
 def no_result(lift: Lift, i: Instruction) -> None:
     """Nothing is computed: order and convergence are the scheduler's business."""
-
-
-@opcode("WARPSYNC", "BSYNC", modifiers="ALL EXCLUSIVE COLLECTIVE")
-def converge(lift: Lift, i: Instruction) -> None:
-    """The scheduler lets lanes wait for each other; no compiler is known to except some of them."""
-    if _choosing(i):
-        raise lift.refuse("a predicate among its operands is not supported")
 
 
 @opcode("EXIT", modifiers="KEEPREFCOUNT PREEMPTED")
