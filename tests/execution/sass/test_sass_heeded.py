@@ -40,16 +40,13 @@ SAME = {
     "F2F": {"RM", "RP", "RZ"},  # of what is exact
     "F2FP": {"PACK_B", "UNPACK_B", OPERANDS},  # other words tell which half
     "FSETP": {OPERANDS},  # both results in one register
-    "HFMA2": {"F32"},  # what is computed on the way
     "HMMA": {"STEP0", "STEP1", "STEP2", "STEP3", OPERANDS},  # registers tell the step; no signs
-    "HMUL2": {"F32"},
     "I2F": {"RM", "RP", "RZ"},
     "I2IP": {"SAT", OPERANDS},  # saturates always; only narrow numbers have a third source
     "IMAD": {"MOV", "SHL", "U32", "IADD"},  # the low half has no sign
     "IMMA": {OPERANDS},  # one layout: none else is known
     "ISETP": {"U32", OPERANDS},  # equality has no sign; both results in one register
     "LOP3": {"PAND", OPERANDS},  # the predicate is for a predicate result
-    "MOV": {OPERANDS},  # which lanes of a quad: all
     "MUFU": {"F16", "BF16"},  # of upper halves of doubles
     "PLOP3": {OPERANDS},  # PT of either file
     "QSPC": {"D", "E", "G", "L", "S"},

@@ -21,7 +21,7 @@ from lockstep.execution.sass.opcodes import opcode
 from lockstep.isa.sass.encoding.instruction import Instruction
 from lockstep.isa.sass.encoding.operand import Float, Immediate
 
-_WORDS = "MMA F32 BF16_V2 FTZ SAT RELU FMZ"
+_WORDS = "MMA BF16_V2 FTZ SAT RELU FMZ"
 _OPERATIONS = {"HADD2": "fadd", "HMUL2": "fmul"}
 
 
@@ -81,12 +81,13 @@ def multiply_and_add(lift: Lift, i: Instruction) -> None:
     lift.write(i.operands[0], lift.b.cast(result, I32))
 
 
-@opcode("HADD2", "HMUL2", modifiers=_WORDS)
+@opcode("HADD2", modifiers=_WORDS + " F32")
+@opcode("HMUL2", modifiers=_WORDS)
 def compute(lift: Lift, i: Instruction) -> None:
-    """With F32 the result is the f32 of the low halves."""
+    """With F32, which additions alone have, the result is the f32 of the low halves."""
     b, kind = lift.b, kind_of(i)
     values = sources(lift, i, kind)
-    if i.mnemonic == "HADD2" and "F32" in i.modifiers:
+    if "F32" in i.modifiers:
         low = [to_float(b, apart(b, v)[0], F32) for v in values]
         lift.write(i.operands[0], arithmetic(b, "fadd", result_of(i), *low))
         return

@@ -115,7 +115,8 @@ def scaled_sum_high(lift: Lift, i: Instruction) -> None:
 
 @opcode("MOV", "UMOV")
 def move(lift: Lift, i: Instruction) -> None:
-    lift.write(i.operands[0], lift.read(i.operands[1]))
+    result, source = i.operands  # a third operand would choose lanes of a quad
+    lift.write(result, lift.read(source))
 
 
 @opcode("SEL", "USEL", "FSEL", modifiers="FTZ")
