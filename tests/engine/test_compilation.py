@@ -61,7 +61,7 @@ def test_the_other_process_may_fail(fresh, small, monkeypatch, aside):
 
 def test_the_other_process_ends_with_an_interrupted_compilation(fresh, small, monkeypatch):
     started = []
-    popen = compilation.subprocess.Popen
+    popen = subprocess.Popen
 
     def start(*arguments, **named):
         started.append(popen(*arguments, **named))
@@ -72,7 +72,7 @@ def test_the_other_process_ends_with_an_interrupted_compilation(fresh, small, mo
 
     monkeypatch.setattr(compilation, "is_compiled", lambda function: False)
     monkeypatch.setattr(compilation, "_ASIDE", "import time; time.sleep(600)")
-    monkeypatch.setattr(compilation.subprocess, "Popen", start)
+    monkeypatch.setattr(subprocess, "Popen", start)
     monkeypatch.setattr(compilation, "build_sms", interrupted)
     with pytest.raises(KeyboardInterrupt):
         compilation.compile_model(small())
@@ -85,15 +85,15 @@ def test_the_other_process_does_not_outlive_one_that_is_killed():
         "compilation.compile_all_but_sms = lambda: time.sleep(600); compilation.compile_aside()"
     )
     program = (
-        "import time\n"
+        "import subprocess, time\n"
         "from lockstep.engine import compilation\n"
         f"compilation._ASIDE = {aside!r}\n"
-        "start = compilation.subprocess.Popen\n"
+        "start = subprocess.Popen\n"
         "def tell(*arguments, **named):\n"
         "    process = start(*arguments, **named)\n"
         "    print(process.pid, flush=True)\n"
         "    return process\n"
-        "compilation.subprocess.Popen = tell\n"
+        "subprocess.Popen = tell\n"
         "with compilation._all_but_sms_in_another_process():\n"
         "    time.sleep(600)\n"
     )

@@ -17,8 +17,8 @@ from fuzzing.target import Target
 from fuzzing.workloads import MOST_CYCLES, small_gpu, tiny
 from lockstep import api
 from lockstep.errors import LockstepError
-from lockstep.outside import REQUEST, SocketMemory
-from lockstep.outside.sockets import FRAME, HELLO, MAGIC, OVER, VERSION, WELCOME
+from lockstep.outside import REQUEST
+from lockstep.outside.sockets import FRAME, HELLO, MAGIC, OVER, VERSION, WELCOME, SocketMemory
 from lockstep.outside.sst import build
 
 BUFFER = 1 << 20  # bytes that wait in a socket

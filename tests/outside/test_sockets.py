@@ -15,8 +15,17 @@ import lockstep
 from fixed_memory import FixedMemory
 from lockstep.cli.simulate import command
 from lockstep.errors import LockstepError
-from lockstep.outside import ANSWER, REQUEST, Interface, SocketMemory
-from lockstep.outside.sockets import FRAME, HELLO, MAGIC, OVER, VERSION, WELCOME, connected
+from lockstep.outside import ANSWER, REQUEST, Interface
+from lockstep.outside.sockets import (
+    FRAME,
+    HELLO,
+    MAGIC,
+    OVER,
+    VERSION,
+    WELCOME,
+    SocketMemory,
+    connected,
+)
 
 INTERFACE = Interface("MINE é", 4, 2, 128, 32, 60, 64, 1.5e9)
 

@@ -3,8 +3,9 @@
 What is compiled lies in the store, as object code that is loaded and called by its address: a
 process that compiles nothing never imports Numba. ``functions.py`` is what the model is written
 with, ``function.py`` what a function is then, ``records.py``, ``kinds.py`` and ``context.py`` what
-functions take, ``keys.py`` what object code depends on, ``loading.py`` how it gets into the
-process; ``compiler/`` makes it. ``holding.py`` keeps signals where machine code calls Python.
+functions take, ``keys.py`` what object code depends on: ``sources.py``, and the processor, of which
+``target.py`` knows. ``loading.py`` gets it into the process, on Linux by ``placing.py``;
+``compiler/`` makes it. ``holding.py`` keeps signals where machine code calls Python.
 """
 
 from lockstep._jit.context import Context
@@ -41,9 +42,9 @@ from lockstep._jit.intrinsics import (
     wake_sleepers,
 )
 from lockstep._jit.keys import PACKAGE, versions
-from lockstep._jit.loading import processor
 from lockstep._jit.records import Record, Records, as_records, record_type
 from lockstep._jit.settings import DISABLED
+from lockstep._jit.target import processor
 
 __all__ = [
     "DISABLED",

@@ -5,7 +5,6 @@ import struct
 from collections.abc import Callable as Called
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
 from types import FunctionType
@@ -21,6 +20,7 @@ from lockstep._jit.function import ModelFunction
 from lockstep._jit.keys import entry_key
 from lockstep._jit.kinds import Array, Callable
 from lockstep._jit.settings import CALLBACK, DISABLED, ENTRY
+from lockstep._jit.target import host_key
 
 _HEAD = struct.Struct("<I")
 _Plain = TypeVar("_Plain", bound=Called[..., object])
@@ -65,13 +65,12 @@ def _to_python(kind: str, word: int) -> bool | int | float:
     return word & (1 << 64) - 1 if kind.startswith("uint") else word
 
 
-@dataclass(frozen=True)
-class Pointer:
+class Pointer(msgspec.Struct, frozen=True):
     """A compiled function that others call through its address; ``owner`` keeps it there."""
 
     address: int
     kind: Callable
-    owner: object = field(default=None, repr=False)
+    owner: object = None
 
 
 def jit(function: _Plain) -> _Plain:
@@ -174,7 +173,7 @@ def is_compiled(function: Called[..., object]) -> bool:
 
 def _key(function: FunctionType, form: str, kinds: tuple = ()) -> str | None:
     key = entry_key(function, form, kinds)
-    return key and f"{key} {loading.host_key()}"
+    return key and f"{key} {host_key()}"
 
 
 def _find(key: str | None) -> bytes | None:

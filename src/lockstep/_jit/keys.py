@@ -8,38 +8,12 @@ import functools
 import hashlib
 import importlib.util
 import os
-import re
 from pathlib import Path
 from types import FunctionType
 
+from lockstep._jit import sources
 from lockstep._jit.settings import CALLBACK_OPTIONS, OPTIONS, environment
-
-PACKAGE = Path(__file__).parents[1]
-_ROOT = f"{PACKAGE}{os.sep}"
-_IMPORT = re.compile(r"\nfrom lockstep\.?([\w.]*) import (\([^)]*\)|.*)")
-_NAME = re.compile(r"\w+")
-
-# Files of the package are told by their paths below it, which are texts: as Path objects they took
-# more time than all else that a warm start does to find its machine code.
-
-
-@functools.cache
-def _read(file: str) -> tuple[bytes, tuple[str, ...]]:
-    """Digest of a file of the package, and the files of the package that it imports from."""
-    with open(_ROOT + file, "rb") as opened:
-        content = opened.read()
-    files = []
-    for module, names in _IMPORT.findall("\n" + content.decode()):
-        inside = module.replace(".", os.sep)
-        files += [f"{inside}.py", os.path.join(inside, "__init__.py")]
-        files += [os.path.join(inside, f"{name}.py") for name in _NAME.findall(names)]
-    digest = hashlib.sha256(file.encode() + b"\0" + content).digest()
-    return digest, tuple([f for f in files if _is_file(f)])
-
-
-@functools.cache
-def _is_file(file: str) -> bool:
-    return os.path.isfile(_ROOT + file)
+from lockstep._jit.sources import PACKAGE
 
 
 @functools.cache
@@ -51,8 +25,7 @@ def _compiler() -> bytes:
     if numba is None or numba.origin is None:
         raise ModuleNotFoundError("there is no Numba")
     digest.update((Path(numba.origin).parent / "_version.py").read_bytes())
-    for file in sorted((PACKAGE / "_jit").rglob("*.py")):
-        digest.update(_read(str(file.relative_to(PACKAGE)))[0])
+    digest.update(sources.digest(sources.files_in("_jit")).encode())
     return digest.digest()
 
 
@@ -62,16 +35,8 @@ def source_key(path: Path) -> str:
 
     Machine code depends on nothing else: callees, record types and constants are imported.
     """
-    closure, todo = set(), [str(path.relative_to(PACKAGE))]
-    while todo:
-        file = todo.pop()
-        if file not in closure and not file.startswith(f"_jit{os.sep}"):
-            closure.add(file)
-            todo += _read(file)[1]
-    digest = hashlib.sha256(_compiler())
-    for file in sorted(closure):
-        digest.update(_read(file)[0])
-    return digest.hexdigest()[:20]
+    files = sources.closure(str(path.relative_to(PACKAGE)))
+    return hashlib.sha256(_compiler() + sources.digest(files).encode()).hexdigest()[:20]
 
 
 def versions() -> str:

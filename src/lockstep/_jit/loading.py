@@ -3,51 +3,35 @@
 import functools
 import itertools
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from llvmlite import binding
+from lockstep._jit.placing import Placed, Unknown
+from lockstep._jit.target import is_linux_x86
+
+if TYPE_CHECKING:
+    from llvmlite import binding
 
 _alive: list[object] = []
 
 
-class Processor(NamedTuple):
-    """What machine code is made for, in LLVM's words."""
-
-    name: str
-    features: str  # all that there are, "+avx2,-avx512f"
-    llvm: tuple[int, ...]
-    triple: str
-
-
-@functools.cache
-def processor() -> Processor:
-    """The processor of this host, and the LLVM that knows it."""
-    return Processor(
-        binding.get_host_cpu_name(),
-        binding.get_host_cpu_features().flatten(),
-        tuple(binding.llvm_version_info),
-        binding.get_process_triple(),
-    )
-
-
-def host_key() -> str:
-    """What object code depends on besides its source: the processor and LLVM."""
-    return repr(tuple(processor()))
-
-
 def initialize() -> None:
     """Let LLVM know this host."""
+    from llvmlite import binding
+
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
 
 
 @functools.cache
-def _loader() -> binding.LLJIT:
+def _loader() -> "binding.LLJIT":
     """One for the process, which gives each object one range of addresses for code and data.
 
     An engine of LLVM's older kind maps them one by one, wherever there is room: in a process that
     maps much, farther apart than the two GiB that machine code reaches.
     """
+    from llvmlite import binding
+
     initialize()
     return binding.create_lljit_compiler(use_jit_link=True)
 
@@ -65,16 +49,36 @@ class Loaded:
 
         ``numbers``: what symbols that are not defined stand for.
         """
-        library = binding.JITLibraryBuilder().add_object_img(objects).add_current_process()
-        for function in functions:
-            library.export_symbol(function)
-        for symbol, number in (numbers or {}).items():
-            library.import_symbol(symbol, number)
-        self._library = library.link(_loader(), f"objects{next(_numbers)}")
+        self._addresses, self._owner = _place(objects, list(functions), numbers or {})
 
     def address(self, function: str) -> int:
         """Address of a function."""
-        return self._library[function]
+        return self._addresses[function]
+
+
+def _place(
+    objects: bytes, functions: list[str], numbers: Mapping[str, int]
+) -> tuple[dict[str, int], object]:
+    """Addresses of functions, and what keeps them valid."""
+    if is_linux_x86():
+        with suppress(Unknown):
+            placed = Placed(objects, numbers)
+            return placed.addresses, placed
+    return _place_by_llvm(objects, functions, numbers)
+
+
+def _place_by_llvm(
+    objects: bytes, functions: list[str], numbers: Mapping[str, int]
+) -> tuple[dict[str, int], object]:
+    from llvmlite import binding
+
+    builder = binding.JITLibraryBuilder().add_object_img(objects).add_current_process()
+    for function in functions:
+        builder.export_symbol(function)
+    for symbol, number in numbers.items():
+        builder.import_symbol(symbol, number)
+    library = builder.link(_loader(), f"objects{next(_numbers)}")
+    return {function: library[function] for function in functions}, library
 
 
 def load(objects: bytes, symbol: str) -> int:

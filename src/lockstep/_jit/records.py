@@ -2,6 +2,7 @@
 
 import functools
 import operator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
@@ -11,7 +12,8 @@ class Record(np.void):  # type: ignore[misc]  # final for NumPy's types, whose o
     """One record, with fields as attributes: properties of a class for its type of record.
 
     NumPy's own class for that takes ten times as long, which plain Python spends most of its time
-    on. A field that is called like an attribute of ``np.void`` hides it.
+    on. A field that is called like an attribute of ``np.void`` hides it. Classes get their
+    properties when one is first wanted: of most types no record is ever looked at.
     """
 
     __slots__ = ()
@@ -21,7 +23,26 @@ class Record(np.void):  # type: ignore[misc]  # final for NumPy's types, whose o
         def __setattr__(self, name: str, value: Any) -> None: ...
 
     def __getattr__(self, name: str) -> Any:
+        if _complete(type(self), self.dtype):
+            return getattr(self, name)
         raise AttributeError(f"a record has no field {name!r}")
+
+
+def _set_first(record: Record, name: str, value: Any) -> None:
+    """``__setattr__`` of a class without its properties."""
+    _complete(type(record), record.dtype)
+    setattr(record, name, value)
+
+
+def _complete(kind: type[Record], dtype: np.dtype) -> bool:
+    """Give a class its properties; whether it lacked them."""
+    if "__setattr__" not in vars(kind):
+        return False
+    for name in dtype.names or ():
+        setattr(kind, name, _field(dtype, name))
+    with suppress(AttributeError):  # another thread was faster
+        del kind.__setattr__
+    return True
 
 
 class Records(np.ndarray):
@@ -58,8 +79,10 @@ def as_records(array: np.ndarray) -> Records:
 @functools.cache
 def record_type(dtype: np.dtype) -> np.dtype:
     """The type that elements of record arrays have, with fields as attributes."""
-    fields = {name: _field(dtype, name) for name in dtype.names or ()}
-    return np.dtype((type("Record", (Record,), {"__slots__": (), **fields}), dtype))
+    kind = type("Record", (Record,), {"__slots__": (), "__setattr__": _set_first})
+    if any(hasattr(np.void, name) for name in dtype.names or ()):
+        _complete(kind, dtype)  # nobody would ask for it
+    return np.dtype((kind, dtype))
 
 
 def _field(dtype: np.dtype, name: str) -> property:

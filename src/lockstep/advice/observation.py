@@ -1,10 +1,11 @@
 """What a rule looks at: launches of one kernel, or all, with counters, metrics and source."""
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from lockstep.gpus.spec import GPU
 from lockstep.metrics import facts, source
@@ -22,8 +23,7 @@ _ISSUE = (Stall.ISSUED, Stall.FETCH, Stall.SCOREBOARD, Stall.WAIT, Stall.UNIT_BU
 _LATENCY = (Stall.SCOREBOARD, Stall.LONG_SCOREBOARD, Stall.SHORT_SCOREBOARD, Stall.WAIT)
 
 
-@dataclass(frozen=True)
-class Observation:
+class Observation(msgspec.Struct, frozen=True, dict=True):
     """Launches together. Metrics have the names of the registry; undefined ones are 0."""
 
     result: Result

@@ -27,6 +27,7 @@ from lockstep.builder.patterns import Mask, Pattern, Site
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.isa import sass
 from lockstep.isa.instruction import MOST_THREADS, NO_BARRIER, WARP_SIZE, WARP_SIZES, verify
+from lockstep.isa.sass import assembly
 from lockstep.workload import (
     MOST_REGISTERS,
     MOST_SHARED_BYTES,
@@ -130,7 +131,7 @@ class KernelBuilder:
         true (with none, it still issues). ``stall``, ``yields``, ``write_barrier``,
         ``read_barrier`` and ``wait`` (numbers of the barriers waited for) are its control bits.
         """
-        record, opcode = sass.parse(
+        record, opcode = assembly.parse(
             text, self.architecture, self._pc(), True if address is not None else None
         )
         if record["width"][0] and address is None:
@@ -305,4 +306,4 @@ def _set_control(text: str, row, wait: tuple[int, ...], control: dict) -> None:
         )
     bits |= control
     bits["wait_mask"] |= sum(1 << b for b in set(wait))
-    sass.set_control(row, **bits)
+    assembly.set_control(row, **bits)

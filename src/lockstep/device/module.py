@@ -5,12 +5,12 @@ import operator
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+from msgspec.structs import replace
 
 from lockstep import notebook
 from lockstep.device.arguments import Parameter, pack

@@ -6,12 +6,11 @@ from functools import cache
 from lockstep._jit import Context, Pointer, phase
 from lockstep.engine.groups import MODULES, PARTITIONS, SMS, Group, Wire
 from lockstep.gpus.spec import GPU
-from lockstep.model import coherent_partition, control, link, partition
+from lockstep.model import control, link, partition
 from lockstep.model.cache import replacement, slice_hash
 from lockstep.model.cache.prefetch import table
 from lockstep.model.core import build as core_build
 from lockstep.model.core.state import Policies, Sm
-from lockstep.model.cu import cu
 from lockstep.model.modules import router
 from lockstep.model.modules import state as modules
 from lockstep.model.modules.legs import credit_windows
@@ -120,22 +119,38 @@ def groups(
     links: Links, sms: Sm, memory: partition.Memory, routers: modules.Routers
 ) -> list[Group]:
     """The shards of a GPU: SMs or compute units, memory partitions, and modules if several."""
-    cores = Group(len(sms.sms), sm.run_linked, sm.LinkedSms(sms, links.requests, links.replies))
-    if len(sms.cus):
-        on_links = cu.LinkedCus(sms, links.requests, links.replies, links.forwards, links.answers)
-        starts = tuple(sorted(set(sms.cus["leader"].tolist())))
-        cores = Group(len(sms.sms), cu.run_linked, on_links, starts)
+    cores = _compute_units(links, sms) if len(sms.cus) else _sms(links, sms)
     if memory.homes.spec[0].on:
-        homes = coherent_partition.LinkedHomes(
-            memory, links.requests, links.replies, links.forwards, links.answers
-        )
-        return [cores, Group(len(memory.next), coherent_partition.run_linked, homes)]
+        return [cores, _homes(links, memory)]
     behind = partition.LinkedPartitions(memory, links.requests, links.replies)
     partitions = Group(len(memory.next), partition.run_linked, behind)
     if not links.between.hops.spec[0].in_capacity:
         return [cores, partitions]
     crossing = router.LinkedRouters(routers, links.between)
     return [cores, partitions, Group(len(routers.routers), router.run_linked, crossing)]
+
+
+def _sms(links: Links, sms: Sm) -> Group:
+    on_links = sm.LinkedSms(sms, links.requests, links.replies)
+    return Group(len(sms.sms), sm.run_linked, on_links)
+
+
+def _compute_units(links: Links, sms: Sm) -> Group:
+    from lockstep.model.cu import cu  # only where there are some: start-up time is felt
+
+    on_links = cu.LinkedCus(sms, links.requests, links.replies, links.forwards, links.answers)
+    starts = tuple(sorted(set(sms.cus["leader"].tolist())))
+    return Group(len(sms.sms), cu.run_linked, on_links, starts)
+
+
+def _homes(links: Links, memory: partition.Memory) -> Group:
+    """Partitions that carry out a coherence protocol."""
+    from lockstep.model import coherent_partition  # as above
+
+    homes = coherent_partition.LinkedHomes(
+        memory, links.requests, links.replies, links.forwards, links.answers
+    )
+    return Group(len(memory.next), coherent_partition.run_linked, homes)
 
 
 def wires(links: Links) -> list[Wire]:

@@ -5,7 +5,6 @@ a time in a process: so another process compiles all else, and this one finds it
 """
 
 import os
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -33,7 +32,6 @@ from lockstep.gpus.spec import GPU
 from lockstep.model import contents, outside, partition
 from lockstep.model.control import Control
 from lockstep.model.core import between, constant
-from lockstep.model.cu import cu
 from lockstep.model.dispatch import dispatcher, state
 from lockstep.model.modules import router
 from lockstep.model.modules import state as modules
@@ -84,7 +82,11 @@ def is_model_compiled(core: str = "sm", several: bool = False) -> bool:
 
     ``core``: as ``GPU.core``; ``several``: of a GPU of several modules.
     """
-    run = cu.run_linked if core == "cu" else sm.run_linked
+    run: Callable[..., object] = sm.run_linked
+    if core == "cu":
+        from lockstep.model.cu import cu  # only where there are some: start-up time is felt
+
+        run = cu.run_linked
     wanted: list[Callable[..., object]] = [run, partition.run_linked, run_windows]
     if several:
         wanted.append(router.run_linked)
@@ -162,6 +164,8 @@ def _all_but_sms_in_another_process() -> Iterator[None]:
     if DISABLED or not sys.executable:
         yield
         return
+    import subprocess  # a run that compiles nothing does not need it
+
     places = [str(PACKAGE.parent), os.environ.get("PYTHONPATH")]
     process = subprocess.Popen(
         [sys.executable, "-c", _ASIDE],

@@ -31,7 +31,6 @@ from lockstep.gpus.spec import GPU
 from lockstep.model import contents, partition, witness
 from lockstep.model import outside as outside_partitions
 from lockstep.model.cache.prefetch import registry
-from lockstep.model.coherence import faults, rest
 from lockstep.model.core import between, constant
 from lockstep.model.core.state import Sm
 from lockstep.model.dispatch import dispatcher
@@ -220,7 +219,10 @@ class Machine:
             end = self._threads.run(tasks)[0]
         self._count(perf_counter() - begin)
         (self.outside or self.part).check()
-        faults.look(self.gpu.coherence.table, self.sm.coherent.caches, self.memory.homes.slices)
+        if is_coherent(self.gpu):
+            from lockstep.model.coherence import faults  # only where it is: start-up time is felt
+
+            faults.look(self.gpu.coherence.table, self.sm.coherent.caches, self.memory.homes.slices)
         return end, int(self._verdict[0].event)
 
     def _count(self, seconds: float) -> None:
@@ -290,6 +292,8 @@ class Machine:
     def prepare_caches(self, ways: int) -> None:
         """A kernel starts alone: the L1's share of the unified memory, and what is flushed."""
         if self.gpu.launch.flush_l1 and is_coherent(self.gpu):
+            from lockstep.model.coherence import rest  # as above
+
             self._share_lines()
             rest.empty_l1s(self.sm, self.memory)
         between.prepare_l1(self.sm, ways, self.gpu.launch.flush_l1)

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lockstep.engine import protocol_waits
 from lockstep.engine.kernels import KernelTable
 from lockstep.engine.machine import Machine
 from lockstep.gpus.spec import GPU
@@ -153,9 +152,13 @@ def explain(
     for s in sorted({int(s) for s, _ in listed[:MOST_WARPS]}):
         lines.append(_memory(sm, s))
         if protocol != "none":
+            from lockstep.engine import protocol_waits  # a report is seldom wanted
+
             lines[-1] += ", " + protocol_waits.of_l1(sm, s, protocol)
     lines += _slices(memory)
     if protocol != "none":
+        from lockstep.engine import protocol_waits
+
         lines += protocol_waits.of_homes(memory, protocol)
     return "\n".join(lines)
 

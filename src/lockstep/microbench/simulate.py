@@ -1,10 +1,10 @@
 """Runs benchmarks on a modelled GPU."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+from msgspec.structs import replace
 
 from lockstep.device import Device
 from lockstep.device.arguments import pack

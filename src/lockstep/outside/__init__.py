@@ -5,6 +5,5 @@ another process, and the frames that cross; ``sst/``: the component that joins a
 """
 
 from lockstep.outside.protocol import ANSWER, REQUEST, Interface, Kind, OutsideMemory
-from lockstep.outside.sockets import SocketMemory
 
-__all__ = ["ANSWER", "REQUEST", "Interface", "Kind", "OutsideMemory", "SocketMemory"]
+__all__ = ["ANSWER", "REQUEST", "Interface", "Kind", "OutsideMemory"]

@@ -1,6 +1,6 @@
 """What one program has on the device, and the execution of its calls."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from lockstep.device import Device, Diverged, Stopped
 from lockstep.device.cluster import ClusterError

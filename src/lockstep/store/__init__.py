@@ -10,7 +10,7 @@ Nothing that is read is believed before its checksum is compared, and a damaged 
 from lockstep.store.claims import claimed
 from lockstep.store.content import get, put
 from lockstep.store.folder import folder, has_folder
-from lockstep.store.places import KINDS, VARIABLE, Place
+from lockstep.store.places import KINDS, VARIABLE, Place, writable
 from lockstep.store.survey import clear, survey
 
 __all__ = [
@@ -24,4 +24,5 @@ __all__ = [
     "has_folder",
     "put",
     "survey",
+    "writable",
 ]

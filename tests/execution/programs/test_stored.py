@@ -1,6 +1,5 @@
 """Programs as bytes: whole, typed, and refused when they are something else."""
 
-import dataclasses
 import random
 
 import msgspec
@@ -38,7 +37,7 @@ def program():
 
 def test_a_program_comes_back_as_it_was(program):
     found = unpack(pack(program), Program)
-    for field in dataclasses.fields(Program):
+    for field in msgspec.structs.fields(Program):
         before, after = getattr(program, field.name), getattr(found, field.name)
         if isinstance(before, np.ndarray):
             assert after.dtype == before.dtype
@@ -50,7 +49,7 @@ def test_a_program_comes_back_as_it_was(program):
 
 def test_what_is_absent_stays_absent(program):
     found = unpack(
-        pack(dataclasses.replace(program, code=None, guarded=None, targets=None)), Program
+        pack(msgspec.structs.replace(program, code=None, guarded=None, targets=None)), Program
     )
     assert found.code is None
     assert found.guarded is None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lockstep.errors import LockstepError
 from lockstep.isa import instruction as isa
 from lockstep.isa.instruction import OpClass, Space
-from lockstep.isa.sass import parse, set_control
+from lockstep.isa.sass.assembly import parse, set_control
 
 P, UR, UP = isa.PREDICATES, isa.UNIFORM_REGISTERS, isa.UNIFORM_PREDICATES
 

@@ -4,7 +4,7 @@ A launch takes a buffer, fills it with parameters, and is put into a stream. The
 these functions, which compilers call, knows the kernel when it takes the buffer.
 """
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from lockstep.errors import WorkloadError
 from lockstep.execution.device_runtime.call import CallFailed, CudaError, RuntimeCall

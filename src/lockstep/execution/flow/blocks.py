@@ -1,9 +1,10 @@
 """Basic blocks, and the order in which they should run."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Self, TypeVar
+
+import msgspec
 
 from lockstep.execution.programs.program import Ending
 
@@ -11,8 +12,7 @@ LONGEST = 256
 """Instructions of a block: ten times as many in one took 26 times as long to translate."""
 
 
-@dataclass(eq=False)
-class BasicBlock:
+class BasicBlock(msgspec.Struct, eq=False):
     """Instructions ``first`` to ``end - 1``, entered at the first only.
 
     ``taken``, ``next`` and ``more`` are blocks that may follow, see :class:`Ending`; ``more`` those
@@ -25,15 +25,15 @@ class BasicBlock:
     ending: Ending = Ending.JUMP
     taken: Self | None = None
     next: Self | None = None
-    more: list[Self] = field(default_factory=list)
+    more: list[Self] = msgspec.field(default_factory=list)
     number: int = -1
     spins: bool = False
     overtakes: bool = False  # warps give way before it
-    reads: set[str] = field(default_factory=set)
-    writes: set[str] = field(default_factory=set)
-    passes: set[str] = field(default_factory=set)
-    live_in: set[str] = field(default_factory=set)
-    live_out: set[str] = field(default_factory=set)
+    reads: set[str] = msgspec.field(default_factory=set)
+    writes: set[str] = msgspec.field(default_factory=set)
+    passes: set[str] = msgspec.field(default_factory=set)
+    live_in: set[str] = msgspec.field(default_factory=set)
+    live_out: set[str] = msgspec.field(default_factory=set)
 
     @property
     def successors(self) -> list[Self]:

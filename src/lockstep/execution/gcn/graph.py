@@ -1,7 +1,6 @@
 """Basic blocks of a kernel, and where their ends go: all lanes go together."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from lockstep.execution.flow.blocks import BasicBlock, bounds, in_running_order
@@ -24,8 +23,7 @@ _ENDINGS = {
 _LAST = ("s_endpgm", "s_branch", "s_trap")  # nothing follows them
 
 
-@dataclass(eq=False)
-class Block(BasicBlock):
+class Block(BasicBlock, eq=False):
     """Instructions of a kernel; none in the block in which a wavefront starts."""
 
     starts: bool = False

@@ -1,14 +1,11 @@
 """The shape of a launch, and what bounds it."""
 
-from dataclasses import dataclass, field
-
 import msgspec
 
 STACK_BYTES = 16384  # of a thread, for recursive functions, where nobody asks for more
 
 
-@dataclass(frozen=True)
-class Geometry:
+class Geometry(msgspec.Struct, frozen=True):
     """Shape of a launch; ``places`` is how many CTAs the GPU holds at once, in whole clusters.
 
     ``lanes``: of a warp, the program's.
@@ -29,7 +26,7 @@ class Geometry:
     cluster: tuple[int, int, int] = (1, 1, 1)
     explicit: bool = False
     stack_bytes: int = STACK_BYTES
-    depth: int = field(default=0, repr=False)
+    depth: int = 0
 
     @property
     def threads(self) -> int:

@@ -7,10 +7,10 @@ import hashlib
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
-from pathlib import Path
 
 from lockstep import store
-from lockstep._jit.loading import host_key
+from lockstep._jit import sources
+from lockstep._jit.target import host_key
 from lockstep.execution.programs.program import Objects, Program
 from lockstep.execution.programs.stored import T, Unreadable, pack, unpack
 
@@ -18,13 +18,7 @@ from lockstep.execution.programs.stored import T, Unreadable, pack, unpack
 @cache
 def _sources() -> str:
     """Hash of the files of ``execution`` and ``isa``, which determine a translation."""
-    execution = Path(__file__).parents[1]
-    isa = execution.parent / "isa"
-    files = [*execution.rglob("*.py"), *isa.rglob("*.py"), *isa.rglob("*.toml")]
-    digest = hashlib.sha256()
-    for file in sorted(files):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
+    return sources.digest(sources.files_in("execution") + sources.files_in("isa", (".py", ".toml")))
 
 
 def _key(parts: tuple) -> str:

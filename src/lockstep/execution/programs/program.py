@@ -1,7 +1,6 @@
 """A translated kernel: basic blocks as machine code, and what the scheduler knows of them."""
 
 import functools
-from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
 from typing import Any
 
@@ -163,8 +162,7 @@ def _registers(first: np.ndarray, count: np.ndarray) -> set[int]:
     return {register for start, n in ranges for register in range(start, start + n)}
 
 
-@dataclass
-class Program:
+class Program(msgspec.Struct, dict=True, eq=False):
     """A kernel ready to run; everything but ``parts`` is independent of the host.
 
     ``supply`` makes the object code of a part that has none: ``supply(part)``. It is not kept.
@@ -180,10 +178,10 @@ class Program:
     sites: list[tuple[int, int]]  # of each memory site: static index of its instruction, Window
     symbols: list[str]  # names in the table of symbol addresses
     file: str = ""  # where its text comes from, for messages
-    items: list[list[Item]] = field(default_factory=list)  # for each block
+    items: list[list[Item]] = msgspec.field(default_factory=list)  # for each block
     code: np.ndarray | None = None  # INSTRUCTION records, for the timing model
-    texts: list[str] = field(default_factory=list)
-    origins: list[Origin] = field(default_factory=list)  # of each static instruction
+    texts: list[str] = msgspec.field(default_factory=list)
+    origins: list[Origin] = msgspec.field(default_factory=list)  # of each static instruction
     registers: int = 0  # of a thread, for occupancy
     scalar_registers: int = 0  # of a wavefront
     entry: int = 0
@@ -194,7 +192,7 @@ class Program:
     guarded: np.ndarray | None = None  # bool, of each static instruction; None = nothing counts
     targets: np.ndarray | None = None  # int64, block of each static index; for machine code
     recording: Recording = Recording.NOTHING
-    clock_reads: list[int] = field(default_factory=list)  # static indices, of those that matter
+    clock_reads: list[int] = msgspec.field(default_factory=list)  # static indices
     clustered: bool = False  # shared addresses tell the CTAs of a cluster apart: state.TAG_SHIFT
     granule: int = WORD_GRANULE  # log2 of the bytes of shared memory that are told apart in races
     supply: Any = None

@@ -1,10 +1,10 @@
 """Programs and object code as bytes, and back: data alone, of which reading runs nothing."""
 
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from lockstep.execution.programs.program import BLOCK, Objects, Program
 from lockstep.isa.instruction import INSTRUCTION

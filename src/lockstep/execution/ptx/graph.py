@@ -1,7 +1,6 @@
 """Basic blocks of a function, in the order in which they should run."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 from lockstep.errors import InputError
@@ -37,8 +36,7 @@ EVERYONE = Immediate(ALL_LANES)  # as members of a warp-wide operation
 _FINAL = ("bra", "brx", "ret", "exit", "trap", "brkpt")  # nothing follows them
 
 
-@dataclass(eq=False)
-class Block(BasicBlock):
+class Block(BasicBlock, eq=False, kw_only=True):
     """Instructions of a function.
 
     ``taken`` and ``next`` are None where lanes end. Lanes for which the guard of the last
@@ -47,8 +45,8 @@ class Block(BasicBlock):
     but takes the results of that one.
     """
 
-    function: Function = field(kw_only=True)
-    resumes: Instruction | None = field(default=None, kw_only=True)
+    function: Function
+    resumes: Instruction | None = None
 
     @property
     def instructions(self) -> list[Instruction]:

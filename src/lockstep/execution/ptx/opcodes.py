@@ -8,7 +8,6 @@ no form is refused when a module is loaded; docs/ptx-coverage.md lists the forms
 import functools
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import msgspec
 
@@ -21,8 +20,7 @@ Lifting = Callable[..., None]
 """``(lift, instruction)``: emits what the instruction does onto a :class:`.lift.Lift`."""
 
 
-@dataclass(frozen=True)
-class PtxOpcode:
+class PtxOpcode(msgspec.Struct, frozen=True, dict=True, eq=False):
     """Forms of one opcode that share a lifting function.
 
     ``destinations``: how many of the leading operands are written. ``control``: the instruction

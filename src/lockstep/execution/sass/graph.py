@@ -1,7 +1,6 @@
 """Basic blocks of a SASS kernel."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from lockstep.execution.flow.blocks import BasicBlock, bounds, reach
@@ -33,8 +32,7 @@ _ENDINGS = {
 _EXCHANGES = ("ELECT", "MATCH", "REDUX", "SHFL", "VOTE", "VOTEU")  # what lanes meet for
 
 
-@dataclass(eq=False)
-class Block(BasicBlock):
+class Block(BasicBlock, eq=False):
     """Instructions of a kernel, or a service of the host, which has none.
 
     What it reads and writes is known once it has been emitted. A block that ``joins`` has no

@@ -6,7 +6,6 @@ resolved by the parser, so that a name stands for one register or variable withi
 """
 
 import functools
-from dataclasses import dataclass, field
 
 import msgspec
 
@@ -213,20 +212,19 @@ class Function(msgspec.Struct):
     has_body: bool = True
 
 
-@dataclass(slots=True)
-class Module:
+class Module(msgspec.Struct):
     """A PTX module: ``version`` as (8, 7), ``target`` as ("sm_80", "debug"), address size."""
 
     name: str  # the file, for messages
     version: tuple[int, int]
     target: tuple[str, ...]
     address_size: int
-    variables: dict[str, Variable] = field(default_factory=dict)
-    functions: dict[str, Function] = field(default_factory=dict)
-    files: dict[int, str] = field(default_factory=dict)
-    sections: dict[str, str] = field(default_factory=dict)  # debug sections, as text
+    variables: dict[str, Variable] = msgspec.field(default_factory=dict)
+    functions: dict[str, Function] = msgspec.field(default_factory=dict)
+    files: dict[int, str] = msgspec.field(default_factory=dict)
+    sections: dict[str, str] = msgspec.field(default_factory=dict)  # debug sections, as text
     pragmas: tuple[str, ...] = ()
-    aliases: dict[str, str] = field(default_factory=dict)  # function → the one with the body
+    aliases: dict[str, str] = msgspec.field(default_factory=dict)  # to functions with bodies
 
     @property
     def entries(self) -> dict[str, Function]:

@@ -1,9 +1,8 @@
 """SASS, NVIDIA's machine code, Kepler to Blackwell: opcode tables, and text or traces to records.
 
-``lift`` serves trace readers, ``parse`` hand-written kernels. Opcodes are data: ``tables/``.
+``lift`` serves trace readers, ``assembly.py`` hand-written kernels. Opcodes are data: ``tables/``.
 """
 
-from lockstep.isa.sass.assembly import parse, set_control
 from lockstep.isa.sass.lifting import lift, traced_immediate
 from lockstep.isa.sass.opcodes import MEMORY_CLASSES, is_known, opcodes, unlisted
 from lockstep.isa.sass.registers import register_number
@@ -14,9 +13,7 @@ __all__ = [
     "is_known",
     "lift",
     "opcodes",
-    "parse",
     "register_number",
-    "set_control",
     "spellings",
     "traced_immediate",
     "unlisted",

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from lockstep.isa.instruction import OpClass, verify
-from lockstep.isa.sass import parse
+from lockstep.isa.sass.assembly import parse
 from lockstep.isa.sass.encoding import (
     ARCHITECTURES,
     Float,

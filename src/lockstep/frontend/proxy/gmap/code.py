@@ -6,8 +6,8 @@ access takes.
 
 import numpy as np
 
-from lockstep.isa import sass
 from lockstep.isa.instruction import OpClass
+from lockstep.isa.sass import assembly
 from lockstep.workload import Code
 
 ARCHITECTURE = 70  # of whose instructions the code is
@@ -33,7 +33,7 @@ def code_of(sites: np.ndarray) -> Code:
 
 
 def _append(code: Code, text: str, number: int) -> None:
-    record, opcode = sass.parse(text, ARCHITECTURE, number * 16, "[" in text or None)
+    record, opcode = assembly.parse(text, ARCHITECTURE, number * 16, "[" in text or None)
     if opcode not in code.texts:
         code.texts.append(opcode)
     record["text"] = code.texts.index(opcode)

@@ -24,7 +24,7 @@ class Control(msgspec.Struct, frozen=True):
     reuse: int = 0
 
     def text(self) -> str:
-        """``B01----:R0:W1:Y:S04``, as ``lockstep.isa.sass.parse`` reads it."""
+        """``B01----:R0:W1:Y:S04``, as ``lockstep.isa.sass.assembly.parse`` reads it."""
         wait = "".join(str(b) if self.wait_mask >> b & 1 else "-" for b in range(6))
         return (
             f"B{wait}:R{_barrier(self.read_barrier)}:W{_barrier(self.write_barrier)}"
