@@ -4,8 +4,9 @@ What is compiled lies in the store, as object code that is loaded and called by 
 process that compiles nothing never imports Numba. ``functions.py`` is what the model is written
 with, ``function.py`` what a function is then, ``records.py``, ``kinds.py`` and ``context.py`` what
 functions take, ``keys.py`` what object code depends on: ``sources.py``, and the processor, of which
-``target.py`` knows. ``loading.py`` gets it into the process, on Linux by ``placing.py``;
-``compiler/`` makes it. ``holding.py`` keeps signals where machine code calls Python.
+``target.py`` knows. ``loading.py`` gets it into the process, on Linux by ``placing.py``, and
+``perf_map.py`` tells its names; ``compiler/`` makes it. ``holding.py`` keeps signals where machine
+code calls Python.
 """
 
 from lockstep._jit.context import Context

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from lockstep._jit import perf_map
+
 _HEADER = np.dtype([("ident", "S16"), ("type", "<u2"), ("machine", "<u2"), ("version", "<u4"),
                     ("entry", "<u8"), ("program", "<u8"), ("sections", "<u8"), ("flags", "<u4"),
                     ("sizes", "<u2", 4), ("count", "<u2"), ("names", "<u2")])  # fmt: skip
@@ -26,6 +28,7 @@ _OBJECT, _X86_64 = 1, 62
 _BITS, _SYMBOLS, _RELOCATIONS = 1, 2, 4  # types of sections
 _WRITTEN, _LOADED, _EXECUTED, _OF_THREADS = 1, 2, 4, 1024  # their flags
 _UNWINDING = b".eh_frame\0"  # nothing here throws
+_FUNCTION = 2  # a type of symbols
 _SPECIAL = 0xFF00  # numbers of sections from here on stand for other things
 
 _ABSOLUTE, _RELATIVE, _CALL, _SLOT = 1, 2, 3, 4
@@ -85,6 +88,8 @@ class Placed:
         _protect(base + middle, end - middle, mmap.PROT_READ)
         self.addresses = {name: int(values[number]) for name, number in file.numbers.items()}
         """Where symbols are that others may see, by name."""
+        if perf_map.WANTED:
+            perf_map.tell(file.functions(values))
 
 
 class _File:
@@ -105,12 +110,20 @@ class _File:
             raise Unknown(f"it has {types.count(_SYMBOLS)} tables of symbols")
         table = self.sections[types.index(_SYMBOLS)]
         self.symbols = self._records(_SYMBOL, table)
-        names = bytes(self.content(self.sections[int(table["link"])]))
+        self._names = bytes(self.content(self.sections[int(table["link"])]))
         shared = np.flatnonzero(self.symbols["info"] >> 4)  # not local
-        begins = self.symbols["name"][shared].tolist()
-        texts = [names[b : names.index(b"\0", b)].decode() for b in begins]
-        self.numbers = dict(zip(texts, shared.tolist()))
+        self.numbers = dict(zip(self._named(shared), shared.tolist()))
         self._read_relocations(types)
+
+    def _named(self, symbols: np.ndarray) -> list[str]:
+        begins = self.symbols["name"][symbols].tolist()
+        return [self._names[b : self._names.index(b"\0", b)].decode() for b in begins]
+
+    def functions(self, values: np.ndarray) -> list[tuple[int, int, str]]:
+        """Address, bytes and name of each function, where symbols have these values."""
+        chosen = np.flatnonzero(self.symbols["info"] & 15 == _FUNCTION)
+        sizes = self.symbols["size"][chosen].tolist()
+        return list(zip(values[chosen].tolist(), sizes, self._named(chosen)))
 
     def content(self, section: np.void) -> np.ndarray:
         """The bytes of a section."""
