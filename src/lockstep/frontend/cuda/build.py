@@ -25,6 +25,7 @@ CORE_HEADERS = ("gpu.h", "array.h", "graph.h")
 PREFIX = "lockstep_"  # of all that the core exports: a program may have functions of such names
 CORE_SOURCES = (
     "link.c",
+    "handles.c",
     "modules.c",
     "kernels.c",
     "copies.c",

@@ -31,7 +31,14 @@ struct mipmapped {
 
 // Arrays (array.c)
 
-size_t element_bytes(const struct format *format);
+size_t element_bytes(const struct format *format); // 0: there are no such elements
+// Also one that is a level of a mipmapped array, which goes with that.
+static inline bool array_lives(const struct array *array) {
+    return handle_get(ARRAY_HANDLE, array) != NULL;
+}
+static inline bool mipmapped_lives(const struct mipmapped *mipmapped) {
+    return handle_get(MIPMAPPED_HANDLE, mipmapped) != NULL;
+}
 int array_new(struct array **out, const struct format *format, struct extent extent,
               unsigned flags);
 int array_free(struct array *array);
@@ -80,6 +87,7 @@ struct texture {
     struct resource resource;
     struct sampling sampling;
 };
+bool resource_lives(const struct resource *resource); // what it names, as far as that is known here
 int texture_new(unsigned long long *out, const struct texture *texture);
 int texture_free(unsigned long long object);
 const struct texture *texture_of(unsigned long long object); // NULL: there is none

@@ -27,7 +27,7 @@ API int cudaMallocMipmappedArray(struct mipmapped **out, const struct format *fo
 
 API int cudaGetMipmappedArrayLevel(struct array **out, struct mipmapped *mipmapped,
                                    unsigned level) {
-    struct array *found = mipmapped_level(mipmapped, level);
+    struct array *found = out ? mipmapped_level(mipmapped, level) : NULL;
     if (!found) {
         return report(INVALID_VALUE);
     }
@@ -41,6 +41,9 @@ API int cudaFreeMipmappedArray(struct mipmapped *mipmapped) {
 
 API int cudaArrayGetInfo(struct format *format, struct extent *extent, unsigned *flags,
                          const struct array *array) {
+    if (!array_lives(array)) {
+        return report(INVALID_VALUE);
+    }
     if (format) {
         *format = array->format;
     }
@@ -54,7 +57,7 @@ API int cudaArrayGetInfo(struct format *format, struct extent *extent, unsigned 
 }
 
 API int cudaGetChannelDesc(struct format *format, const struct array *array) {
-    return cudaArrayGetInfo(format, NULL, NULL, array);
+    return format ? cudaArrayGetInfo(format, NULL, NULL, array) : report(INVALID_VALUE);
 }
 
 // Copies
@@ -67,6 +70,9 @@ API int cudaMemcpy2DToArrayAsync(struct array *to, size_t x, size_t y, const voi
                                  size_t pitch, size_t width, size_t rows, int kind,
                                  stream_t stream) {
     (void)kind;
+    if (!array_lives(to)) {
+        return report(INVALID_VALUE);
+    }
     struct region from = {(void *)source, pitch};
     return report(stream_copy(handle_of(stream), row_of(to, x, y), from, width, rows));
 }
@@ -80,6 +86,9 @@ API int cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, const struct array *s
                                    size_t y, size_t width, size_t rows, int kind,
                                    stream_t stream) {
     (void)kind;
+    if (!array_lives(source)) {
+        return report(INVALID_VALUE);
+    }
     struct region target = {to, pitch};
     return report(stream_copy(handle_of(stream), target, row_of(source, x, y), width, rows));
 }
@@ -93,8 +102,11 @@ API int cudaMemcpy2DArrayToArray(struct array *to, size_t to_x, size_t to_y,
                                  const struct array *source, size_t x, size_t y, size_t width,
                                  size_t rows, int kind) {
     (void)kind;
-    return report(copy_rectangle(row_of(to, to_x, to_y), row_of(source, x, y), width, rows,
-                                 STREAM_BLOCKING));
+    if (!array_lives(to) || !array_lives(source)) {
+        return report(INVALID_VALUE);
+    }
+    return report(stream_copy(STREAM_BLOCKING, row_of(to, to_x, to_y), row_of(source, x, y), width,
+                              rows));
 }
 
 // Rows of an array lie one after the other, so a run of bytes may cross them: it is one long row.
@@ -130,7 +142,16 @@ static struct region side_of(const struct array *array, const struct pitched *bo
     return (struct region){start + from->y * box->pitch + from->x, box->pitch};
 }
 
+// Each side is an array or memory.
+static bool is_side(const struct array *array, const struct pitched *box) {
+    return array ? array_lives(array) : box->address != NULL;
+}
+
 int box_of(struct box *box, const struct box_copy *copy) {
+    if (!copy || !is_side(copy->source_array, &copy->source) ||
+        !is_side(copy->to_array, &copy->to)) {
+        return INVALID_VALUE;
+    }
     const struct array *array = copy->source_array ? copy->source_array : copy->to_array;
     *box = (struct box){
         .width = copy->extent.width * (array ? element_bytes(&array->format) : 1),

@@ -4,7 +4,7 @@
 
 static int copy_all(void *const *to, void *const *source, const size_t *bytes, size_t count,
                     stream_t stream) {
-    int status = to && source && bytes && count ? SUCCESS : INVALID_VALUE;
+    int status = to && source && bytes && count ? stream_check(stream) : INVALID_VALUE;
     for (size_t k = 0; k < count && !status; k++) {
         struct region target = {to[k], bytes[k]}, from = {source[k], bytes[k]};
         status = stream_copy(handle_of(stream), target, from, bytes[k], 1);
@@ -47,6 +47,9 @@ struct peer_box_copy {
 
 API int cudaMemcpy3DPeerAsync(const struct peer_box_copy *copy, stream_t stream) {
     enum { GUESS = 4 }; // cudaMemcpyDefault
+    if (!copy) {
+        return report(INVALID_VALUE);
+    }
     struct box_copy plain = {
         .source_array = copy->source_array,
         .source_position = copy->source_position,

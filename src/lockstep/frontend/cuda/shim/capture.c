@@ -26,6 +26,10 @@ static size_t count;
 static unsigned long long captures;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+static int check(uint64_t stream) {
+    return stream_check((void *)(uintptr_t)stream);
+}
+
 static struct captured *find(uint64_t handle) {
     for (size_t k = 0; handle && k < count; k++) {
         if (captured[k].handle == handle) {
@@ -65,6 +69,13 @@ static bool enter(uint64_t handle, struct graph *graph, bool began) {
     return true;
 }
 
+bool graph_is_captured(const struct graph *graph) {
+    pthread_mutex_lock(&lock);
+    bool found = beginning(graph) != NULL;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 static void set_after(struct captured *first, struct node *const *after, size_t count, bool keep) {
     size_t old = keep ? first->after_count : 0;
     first->after = realloc(first->after, (old + count + 1) * sizeof *first->after);
@@ -88,8 +99,11 @@ bool capture_add(uint64_t stream, struct work work) {
 
 // The mode says which other calls are illegal meanwhile: none is here.
 int capture_begin(uint64_t stream, struct graph *graph, struct node *const *after, size_t n) {
-    if (!stream) {
-        return UNSUPPORTED_CAPTURE;
+    if (!stream || check(stream)) {
+        return stream ? INVALID_HANDLE : UNSUPPORTED_CAPTURE;
+    }
+    if (!handles_live(NODE_HANDLE, after, n)) {
+        return INVALID_VALUE;
     }
     pthread_mutex_lock(&lock);
     bool fresh = !find(stream) && (!graph || !beginning(graph)), owned = fresh && !graph;
@@ -144,6 +158,9 @@ struct capture capture_of(uint64_t stream) {
 }
 
 int capture_set_after(uint64_t stream, struct node *const *after, size_t n, bool keep) {
+    if (check(stream) || !handles_live(NODE_HANDLE, after, n)) {
+        return check(stream) ? INVALID_HANDLE : INVALID_VALUE;
+    }
     pthread_mutex_lock(&lock);
     const struct captured *known = find(stream);
     if (known) {
@@ -163,17 +180,27 @@ static bool is_invalid(uint64_t stream) {
     return capture_of(stream).invalid;
 }
 
+// Why nothing can be enqueued, or SUCCESS.
+static int enqueue_status(uint64_t stream) {
+    if (check(stream)) {
+        return INVALID_HANDLE;
+    }
+    return is_invalid(stream) ? INVALIDATED_CAPTURE : SUCCESS;
+}
+
 static int enqueue(uint64_t stream, struct work work) {
-    if (is_invalid(stream)) {
-        return INVALIDATED_CAPTURE;
+    int status = enqueue_status(stream);
+    if (status) {
+        return status;
     }
     return capture_add(stream, work) ? SUCCESS : work_perform(&work, stream);
 }
 
 int stream_launch(struct kernel *kernel, const struct shape *shape, void **arguments,
                   const void *block, size_t bytes) {
-    if (is_invalid(shape->stream)) {
-        return INVALIDATED_CAPTURE;
+    int status = enqueue_status(shape->stream);
+    if (status) {
+        return status;
     }
     if (!is_captured(shape->stream)) {
         return kernel_launch(kernel, shape, arguments, block, bytes);
@@ -181,7 +208,7 @@ int stream_launch(struct kernel *kernel, const struct shape *shape, void **argum
     void *extra[] = {(void *)BUFFER_POINTER, (void *)block, NULL};
     struct kernel_parameters given = {.arguments = arguments, .extra = block ? extra : NULL};
     struct work work;
-    int status = work_launch(&work, kernel, &given);
+    status = work_launch(&work, kernel, &given);
     if (!status) {
         work.of.launch.shape = *shape;
         capture_add(shape->stream, work);
@@ -209,8 +236,12 @@ int stream_call(uint64_t stream, void (*function)(void *), void *data) {
     return enqueue(stream, (struct work){.kind = CALL_NODE, .of.call = {function, data}});
 }
 
+static bool is_event(uint64_t event) {
+    return handle_get(EVENT_HANDLE, (void *)(uintptr_t)event) != NULL;
+}
+
 int stream_record(uint64_t stream, uint64_t event) {
-    if (!event) {
+    if (check(stream) || !is_event(event)) {
         return INVALID_HANDLE;
     }
     pthread_mutex_lock(&lock);
@@ -227,6 +258,9 @@ int stream_record(uint64_t stream, uint64_t event) {
 
 // Events order captured streams; what others run waits for them in the model's time.
 int stream_wait(uint64_t stream, uint64_t event) {
+    if (check(stream) || !is_event(event)) {
+        return INVALID_HANDLE;
+    }
     pthread_mutex_lock(&lock);
     const struct captured *from = find(event);
     bool captures = from || find(stream);
@@ -247,30 +281,34 @@ int synchronize(uint64_t stream, uint64_t event) {
 
 // While a stream is captured there is nothing to wait for, nor at its events.
 int stream_synchronize(uint64_t stream) {
+    if (check(stream)) {
+        return INVALID_HANDLE;
+    }
     return spoil(stream) ? UNSUPPORTED_CAPTURE : synchronize(stream, 0);
 }
 
 int event_synchronize(uint64_t event) {
-    if (!event) {
+    if (!is_event(event)) {
         return INVALID_HANDLE;
     }
     return spoil(event) ? CAPTURED_EVENT : synchronize(0, event);
 }
 
 int stream_allocate(uint64_t stream, size_t bytes, uint64_t *address) {
-    if (is_invalid(stream)) {
-        return INVALIDATED_CAPTURE;
+    int status = enqueue_status(stream);
+    if (status) {
+        return status;
     }
     if (is_captured(stream)) {
         struct allocation_parameters given = {.bytes = bytes};
         struct work work;
-        int status = work_allocation(&work, &given);
+        status = work_allocation(&work, &given);
         *address = (uint64_t)(uintptr_t)given.address;
         return status || capture_add(stream, work) ? status : ILLEGAL_STATE;
     }
     struct allocate_request request = {bytes, ALLOCATION_DEVICE};
     struct allocate_reply fields = {0};
-    int status = GPU_CALL(ALLOCATE, &request, &fields);
+    status = GPU_CALL(ALLOCATE, &request, &fields);
     *address = fields.address;
     if (!status && *address) {
         pool_took((void *)(uintptr_t)*address, bytes);
@@ -279,14 +317,15 @@ int stream_allocate(uint64_t stream, size_t bytes, uint64_t *address) {
 }
 
 int stream_free(uint64_t stream, uint64_t address) {
+    int status = enqueue_status(stream);
+    if (status) {
+        return status;
+    }
     struct capture capture = capture_of(stream);
     if (!capture.graph) {
         return address ? memory_free_of(address, false) : SUCCESS;
     }
-    if (capture.invalid) {
-        return INVALIDATED_CAPTURE;
-    }
     struct work work;
-    int status = work_release(&work, capture.graph, (void *)(uintptr_t)address);
+    status = work_release(&work, capture.graph, (void *)(uintptr_t)address);
     return status || capture_add(stream, work) ? status : ILLEGAL_STATE;
 }

@@ -5,6 +5,8 @@
 
 #include "gpu.h"
 
+enum { PITCH = 512 };
+
 static void move(struct region to, struct region source, size_t width, size_t rows) {
     if (rows == 1 || (to.pitch == width && source.pitch == width)) {
         memmove(to.address, source.address, width * rows);
@@ -39,6 +41,9 @@ int copy_rectangle(struct region to, struct region source, size_t width, size_t 
     if (width == 0 || rows == 0) {
         return SUCCESS;
     }
+    if (!to.address || !source.address) {
+        return INVALID_VALUE;
+    }
     bool writes = gpu_is_device(to.address), reads = gpu_is_device(source.address);
     if (writes && reads) {
         return copy_on_device(to, source, width, rows, stream);
@@ -61,13 +66,27 @@ int copy_rectangle(struct region to, struct region source, size_t width, size_t 
 
 int copy_box(const struct box *box, uint64_t stream) {
     int status = SUCCESS;
-    for (size_t z = 0; z < box->slices && !status; z++) {
+    size_t slices = box->width && box->rows ? box->slices : 0;
+    for (size_t z = 0; z < slices && !status; z++) {
         struct region to = {(char *)box->to.address + z * box->to_slice, box->to.pitch};
         struct region source = {(char *)box->source.address + z * box->source_slice,
                                 box->source.pitch};
         status = copy_rectangle(to, source, box->width, box->rows, stream);
     }
     return status;
+}
+
+bool product(size_t *out, size_t a, size_t b, size_t c) {
+    return !__builtin_mul_overflow(a, b, out) && !__builtin_mul_overflow(*out, c, out);
+}
+
+int pitched_bytes(size_t width, size_t rows, size_t slices, size_t *pitch, size_t *bytes) {
+    size_t padded;
+    if (__builtin_add_overflow(width, PITCH - 1, &padded)) {
+        return OUT_OF_MEMORY;
+    }
+    *pitch = padded / PITCH * PITCH;
+    return product(bytes, *pitch, rows, slices) ? SUCCESS : OUT_OF_MEMORY;
 }
 
 int fill_rectangle(struct region to, uint64_t value, size_t unit, size_t width, size_t rows,

@@ -6,6 +6,7 @@
 #include "runtime.h"
 
 enum { ACCESS_SUPPORTED = 2 }; // cudaDevP2PAttrAccessSupported
+enum { READ_AND_WRITE = 3 };   // cudaMemAccessFlagsProtReadWrite
 
 struct properties {
     char name[256];
@@ -54,7 +55,7 @@ static void fill(struct properties *out, int number) {
 // Before CUDA 12 the structure ended earlier; a program may still ask for that.
 API int cudaGetDeviceProperties(struct properties *out, int device) {
     struct properties all;
-    int status = check(device);
+    int status = out ? check(device) : report(INVALID_VALUE);
     if (!status) {
         fill(&all, device);
         memcpy(out, &all, offsetof(struct properties, host_register));
@@ -78,9 +79,7 @@ API int cudaDeviceGetAttribute(int *value, int attribute, int device) {
 }
 
 API int cudaChooseDevice(int *device, const void *properties) {
-    (void)properties;
-    *device = 0;
-    return SUCCESS;
+    return answer_with(properties ? GIVE(device, 0) : INVALID_VALUE);
 }
 
 API int cudaSetDevice(int device) {
@@ -115,8 +114,7 @@ API int cudaSetDeviceFlags(unsigned flags) {
 }
 
 API int cudaGetDeviceFlags(unsigned *flags) {
-    *flags = 0;
-    return SUCCESS;
+    return answer_with(GIVE(flags, 0));
 }
 
 API int cudaDeviceReset(void) {
@@ -128,13 +126,11 @@ API int cudaThreadExit(void) {
 }
 
 API int cudaRuntimeGetVersion(int *version) {
-    *version = versions[RUNTIME];
-    return SUCCESS;
+    return answer_with(GIVE(version, versions[RUNTIME]));
 }
 
 API int cudaDriverGetVersion(int *version) {
-    *version = versions[13];
-    return SUCCESS;
+    return answer_with(GIVE(version, versions[13]));
 }
 
 API int cudaDeviceGetLimit(size_t *value, int limit) {
@@ -151,8 +147,7 @@ API int cudaDeviceSetCacheConfig(int preference) {
 }
 
 API int cudaDeviceGetCacheConfig(int *preference) {
-    *preference = 0;
-    return SUCCESS;
+    return answer_with(GIVE(preference, 0));
 }
 
 API int cudaDeviceSetSharedMemConfig(int preference) {
@@ -161,12 +156,11 @@ API int cudaDeviceSetSharedMemConfig(int preference) {
 }
 
 API int cudaDeviceGetSharedMemConfig(int *preference) {
-    *preference = 1;
-    return SUCCESS;
+    return answer_with(GIVE(preference, 1));
 }
 
 API int cudaDeviceGetPCIBusId(char *text, int length, int device) {
-    int status = check(device);
+    int status = text && length > 0 ? check(device) : report(INVALID_VALUE);
     if (!status) {
         snprintf(text, (size_t)length, "0000:%02x:00.0", (unsigned)device);
     }
@@ -176,6 +170,9 @@ API int cudaDeviceGetPCIBusId(char *text, int length, int device) {
 API int cudaDeviceGetByPCIBusId(int *device, const char *text) {
     unsigned number;
     char end;
+    if (!device || !text) {
+        return report(INVALID_VALUE);
+    }
     if (sscanf(text, "0000:%2x:00.0%c", &number, &end) != 1 || gpu_check((int)number)) {
         return report(INVALID_VALUE);
     }
@@ -185,14 +182,17 @@ API int cudaDeviceGetByPCIBusId(int *device, const char *text) {
 
 // A device is no peer of itself.
 API int cudaDeviceCanAccessPeer(int *can, int device, int peer) {
+    if (!can) {
+        return report(INVALID_VALUE);
+    }
     *can = 0;
     return report(gpu_peer_access(device, peer, PEER_CAN, can));
 }
 
 // It asks about two devices. There is no order among links, and there are no atomics over them.
 API int cudaDeviceGetP2PAttribute(int *value, int attribute, int device, int peer) {
-    if (device == peer) {
-        return report(INVALID_DEVICE);
+    if (!value || device == peer) {
+        return report(value ? INVALID_DEVICE : INVALID_VALUE);
     }
     *value = 0;
     int status = gpu_peer_access(device, peer, PEER_CAN, value);
@@ -225,8 +225,8 @@ API int cudaCtxResetPersistingL2Cache(void) {
 // Memory pools: there is one, which keeps nothing but its attributes.
 
 API int cudaDeviceGetDefaultMemPool(void **pool, int device) {
-    *pool = (void *)1;
-    return check(device);
+    int status = GIVE(pool, THE_POOL);
+    return status ? report(status) : check(device);
 }
 
 API int cudaDeviceGetMemPool(void **pool, int device) {
@@ -234,43 +234,40 @@ API int cudaDeviceGetMemPool(void **pool, int device) {
 }
 
 API int cudaDeviceSetMemPool(int device, void *pool) {
-    (void)pool;
-    return check(device);
+    return is_pool(pool) ? check(device) : report(INVALID_VALUE);
 }
 
 API int cudaMemPoolCreate(void **pool, const void *properties) {
-    (void)properties;
-    return cudaDeviceGetDefaultMemPool(pool, 0);
+    return properties ? cudaDeviceGetDefaultMemPool(pool, 0) : report(INVALID_VALUE);
 }
 
 API int cudaMemPoolDestroy(void *pool) {
-    (void)pool;
-    return SUCCESS;
+    return answer_with(is_pool(pool) ? SUCCESS : INVALID_VALUE);
 }
 
 API int cudaMemPoolTrimTo(void *pool, size_t bytes) {
-    (void)pool, (void)bytes;
+    (void)bytes;
+    if (!is_pool(pool)) {
+        return report(INVALID_VALUE);
+    }
     pool_trim();
     return SUCCESS;
 }
 
 API int cudaMemPoolGetAccess(int *flags, void *pool, const void *location) {
-    (void)pool, (void)location;
-    *flags = 3; // read and write
-    return SUCCESS;
+    bool right = is_pool(pool) && location;
+    return answer_with(right ? GIVE(flags, READ_AND_WRITE) : INVALID_VALUE);
 }
 
 API int cudaMemPoolSetAttribute(void *pool, int attribute, void *value) {
-    (void)pool;
-    return report(pool_set(attribute, value));
+    return report(is_pool(pool) ? pool_set(attribute, value) : INVALID_VALUE);
 }
 
 API int cudaMemPoolGetAttribute(void *pool, int attribute, void *value) {
-    (void)pool;
-    return report(pool_get(attribute, value));
+    return report(is_pool(pool) ? pool_get(attribute, value) : INVALID_VALUE);
 }
 
 API int cudaMemPoolSetAccess(void *pool, const void *accesses, size_t count) {
-    (void)pool, (void)accesses, (void)count;
-    return SUCCESS;
+    bool right = is_pool(pool) && (accesses || !count);
+    return answer_with(right ? SUCCESS : INVALID_VALUE);
 }

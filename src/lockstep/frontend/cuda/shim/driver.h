@@ -39,8 +39,12 @@ static inline uint64_t handle_of(const void *handle) {
     return (uint64_t)(uintptr_t)handle;
 }
 
-// A call whose request is one handle and that answers nothing.
-static inline int with_handle(unsigned call, uint64_t handle) {
+// Ends what a handle stands for; no more is left of it than what waits for it.
+static inline int destroy(unsigned call, enum handle_kind kind, const void *given) {
+    uint64_t handle = handle_of(given);
+    if (!handle_take(kind, given)) {
+        return INVALID_HANDLE;
+    }
     return translate(gpu_call(call, &handle, sizeof handle, NULL, 0, &(struct reply){0}));
 }
 

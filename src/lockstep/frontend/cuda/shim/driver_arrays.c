@@ -92,6 +92,9 @@ API int cuArrayCreate(struct array **out, const struct flat_description *given) 
 ALSO(cuArrayCreate_v2, cuArrayCreate);
 
 API int cuArray3DGetDescriptor(struct description *out, const struct array *array) {
+    if (!out || !array_lives(array)) {
+        return out ? INVALID_HANDLE : INVALID_VALUE;
+    }
     *out = (struct description){array->width,
                                 array->height,
                                 array->depth,
@@ -104,14 +107,17 @@ ALSO(cuArray3DGetDescriptor_v2, cuArray3DGetDescriptor);
 
 API int cuArrayGetDescriptor(struct flat_description *out, const struct array *array) {
     struct description whole;
-    cuArray3DGetDescriptor(&whole, array);
+    int status = out ? cuArray3DGetDescriptor(&whole, array) : INVALID_VALUE;
+    if (status) {
+        return status;
+    }
     *out = (struct flat_description){whole.width, whole.height, whole.format, whole.channels};
     return SUCCESS;
 }
 ALSO(cuArrayGetDescriptor_v2, cuArrayGetDescriptor);
 
 API int cuArrayDestroy(struct array *array) {
-    return array ? translate(array_free(array)) : INVALID_HANDLE;
+    return array_lives(array) ? translate(array_free(array)) : INVALID_HANDLE;
 }
 
 API int cuMipmappedArrayCreate(struct mipmapped **out, const struct description *given,
@@ -125,12 +131,15 @@ API int cuMipmappedArrayCreate(struct mipmapped **out, const struct description 
 }
 
 API int cuMipmappedArrayGetLevel(struct array **out, struct mipmapped *mipmapped, unsigned level) {
+    if (!out || !mipmapped_lives(mipmapped)) {
+        return out ? INVALID_HANDLE : INVALID_VALUE;
+    }
     *out = mipmapped_level(mipmapped, level);
     return *out ? SUCCESS : INVALID_VALUE;
 }
 
 API int cuMipmappedArrayDestroy(struct mipmapped *mipmapped) {
-    return mipmapped ? translate(mipmapped_free(mipmapped)) : INVALID_HANDLE;
+    return mipmapped_lives(mipmapped) ? translate(mipmapped_free(mipmapped)) : INVALID_HANDLE;
 }
 
 // Rows of an array lie one after the other: bytes from a place on are one long row.
@@ -144,6 +153,9 @@ static int copy(struct region to, struct region source, size_t bytes, stream_t s
 
 API int cuMemcpyHtoAAsync(struct array *to, size_t offset, const void *source, size_t bytes,
                           stream_t stream) {
+    if (!array_lives(to) || !source) {
+        return INVALID_VALUE;
+    }
     return copy(bytes_of(to, offset, bytes), (struct region){(void *)source, bytes}, bytes, stream);
 }
 ALSO(cuMemcpyHtoAAsync_v2, cuMemcpyHtoAAsync);
@@ -155,6 +167,9 @@ ALSO(cuMemcpyHtoA_v2, cuMemcpyHtoA);
 
 API int cuMemcpyAtoHAsync(void *to, const struct array *source, size_t offset, size_t bytes,
                           stream_t stream) {
+    if (!to || !array_lives(source)) {
+        return INVALID_VALUE;
+    }
     return copy((struct region){to, bytes}, bytes_of(source, offset, bytes), bytes, stream);
 }
 ALSO(cuMemcpyAtoHAsync_v2, cuMemcpyAtoHAsync);
@@ -176,6 +191,9 @@ ALSO(cuMemcpyAtoD_v2, cuMemcpyAtoD);
 
 API int cuMemcpyAtoA(struct array *to, size_t to_offset, const struct array *source, size_t offset,
                      size_t bytes) {
+    if (!array_lives(to) || !array_lives(source)) {
+        return INVALID_VALUE;
+    }
     return copy(bytes_of(to, to_offset, bytes), bytes_of(source, offset, bytes), bytes, BLOCKING);
 }
 ALSO(cuMemcpyAtoA_v2, cuMemcpyAtoA);
@@ -211,7 +229,7 @@ static bool is_narrow(const struct resource *resource) {
 static int create(unsigned long long *out, const struct driver_resource *given,
                   const struct driver_sampling *how) {
     struct texture texture;
-    if (!given || !read_resource(&texture.resource, given)) {
+    if (!given || !read_resource(&texture.resource, given) || !resource_lives(&texture.resource)) {
         return INVALID_VALUE;
     }
     bool as_integer = (how->flags & AS_INTEGER) || !is_narrow(&texture.resource);
@@ -232,6 +250,9 @@ static int create(unsigned long long *out, const struct driver_resource *given,
 
 API int cuTexObjectCreate(unsigned long long *out, const struct driver_resource *resource,
                           const struct driver_sampling *how, const void *view) {
+    if (!resource || !how) {
+        return INVALID_VALUE;
+    }
     if (view) {
         return gpu_unsupported("cuTexObjectCreate with a resource view");
     }
@@ -253,7 +274,7 @@ ALSO(cuSurfObjectDestroy, cuTexObjectDestroy);
 
 API int cuTexObjectGetResourceDesc(struct driver_resource *out, unsigned long long object) {
     const struct texture *texture = texture_of(object);
-    if (!texture) {
+    if (!out || !texture) {
         return INVALID_VALUE;
     }
     const struct resource *from = &texture->resource;
@@ -279,7 +300,7 @@ ALSO(cuSurfObjectGetResourceDesc, cuTexObjectGetResourceDesc);
 
 API int cuTexObjectGetTextureDesc(struct driver_sampling *out, unsigned long long object) {
     const struct texture *texture = texture_of(object);
-    if (!texture) {
+    if (!out || !texture) {
         return INVALID_VALUE;
     }
     const struct sampling *from = &texture->sampling;

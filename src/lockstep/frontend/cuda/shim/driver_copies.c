@@ -9,17 +9,31 @@ API int cuMemcpyAsync(pointer_t to, pointer_t source, size_t bytes, stream_t str
     struct region target = {(void *)(uintptr_t)to, bytes}, from = {(void *)(uintptr_t)source, bytes};
     return translate(stream_copy(handle_of(stream), target, from, bytes, 1));
 }
-ALSO(cuMemcpyDtoDAsync, cuMemcpyAsync);
-ALSO(cuMemcpyDtoDAsync_v2, cuMemcpyAsync);
 
 API int cuMemcpy(pointer_t to, pointer_t source, size_t bytes) {
     return cuMemcpyAsync(to, source, bytes, BLOCKING);
 }
-ALSO(cuMemcpyDtoD, cuMemcpy);
-ALSO(cuMemcpyDtoD_v2, cuMemcpy);
+
+// What the device can name: its memory, and what is registered of the program's.
+static bool is_named(pointer_t address) {
+    const void *pointer = (const void *)(uintptr_t)address;
+    return gpu_is_device(pointer) || host_is_registered(pointer);
+}
+
+API int cuMemcpyDtoDAsync(pointer_t to, pointer_t source, size_t bytes, stream_t stream) {
+    bool right = !bytes || (is_named(to) && is_named(source));
+    return right ? cuMemcpyAsync(to, source, bytes, stream) : INVALID_VALUE;
+}
+ALSO(cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync);
+
+API int cuMemcpyDtoD(pointer_t to, pointer_t source, size_t bytes) {
+    return cuMemcpyDtoDAsync(to, source, bytes, BLOCKING);
+}
+ALSO(cuMemcpyDtoD_v2, cuMemcpyDtoD);
 
 API int cuMemcpyHtoDAsync(pointer_t to, const void *source, size_t bytes, stream_t stream) {
-    return cuMemcpyAsync(to, handle_of(source), bytes, stream);
+    bool right = !bytes || is_named(to);
+    return right ? cuMemcpyAsync(to, handle_of(source), bytes, stream) : INVALID_VALUE;
 }
 ALSO(cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync);
 
@@ -29,7 +43,8 @@ API int cuMemcpyHtoD(pointer_t to, const void *source, size_t bytes) {
 ALSO(cuMemcpyHtoD_v2, cuMemcpyHtoD);
 
 API int cuMemcpyDtoHAsync(void *to, pointer_t source, size_t bytes, stream_t stream) {
-    return cuMemcpyAsync(handle_of(to), source, bytes, stream);
+    bool right = !bytes || is_named(source);
+    return right ? cuMemcpyAsync(handle_of(to), source, bytes, stream) : INVALID_VALUE;
 }
 ALSO(cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync);
 
@@ -63,6 +78,11 @@ struct rectangle_copy {
     size_t width_bytes, rows;
 };
 
+// Each side is an array or memory.
+static bool is_side(int type, const void *host, pointer_t device, const struct array *array) {
+    return type == ARRAY ? array_lives(array) : type == ON_HOST ? host != NULL : device != 0;
+}
+
 static struct region region_of(const struct side *side) {
     if (side->type == ARRAY) {
         return array_from(side->array, side->x_bytes, side->y, 0, &(size_t){0});
@@ -72,6 +92,10 @@ static struct region region_of(const struct side *side) {
 }
 
 API int cuMemcpy2DAsync(const struct rectangle_copy *copy, stream_t stream) {
+    if (!copy || !is_side(copy->to.type, copy->to.host, copy->to.device, copy->to.array) ||
+        !is_side(copy->source.type, copy->source.host, copy->source.device, copy->source.array)) {
+        return INVALID_VALUE;
+    }
     return translate(stream_copy(handle_of(stream), region_of(&copy->to),
                                  region_of(&copy->source), copy->width_bytes, copy->rows));
 }
@@ -96,6 +120,10 @@ static struct region side_of(const struct box_side *side, size_t *slice) {
 }
 
 int box_of(struct box *box, const struct box_copy *copy) {
+    if (!copy || !is_side(copy->to.type, copy->to.host, copy->to.device, copy->to.array) ||
+        !is_side(copy->source.type, copy->source.host, copy->source.device, copy->source.array)) {
+        return INVALID_VALUE;
+    }
     *box = (struct box){
         .width = copy->width_bytes, .rows = copy->rows, .slices = copy->slices};
     box->to = side_of(&copy->to, &box->to_slice);
@@ -124,7 +152,7 @@ static int fill(pointer_t address, size_t pitch, uint64_t value, size_t unit, si
 #define FILL(bits, type)                                                                           \
     API int cuMemsetD##bits##Async(pointer_t address, type value, size_t count,                    \
                                    stream_t stream) {                                              \
-        return fill(address, count * sizeof value, value, sizeof value, count, 1, stream);         \
+        return fill(address, 0, value, sizeof value, count, 1, stream);                            \
     }                                                                                              \
     API int cuMemsetD##bits(pointer_t address, type value, size_t count) {                         \
         return cuMemsetD##bits##Async(address, value, count, NULL);                                \

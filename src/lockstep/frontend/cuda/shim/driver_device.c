@@ -22,12 +22,18 @@ int translate(int status) {
 }
 
 API int cuGetErrorString(int status, const char **text) {
+    if (!text) {
+        return INVALID_VALUE;
+    }
     const struct error *error = error_find(status);
     *text = error ? error->text : NULL;
     return error ? SUCCESS : INVALID_VALUE;
 }
 
 API int cuGetErrorName(int status, const char **name) {
+    if (!name) {
+        return INVALID_VALUE;
+    }
     const struct error *error = error_find(status);
     *name = error ? error->driver_name : NULL;
     return error ? SUCCESS : INVALID_VALUE;
@@ -41,8 +47,7 @@ API int cuInit(unsigned flags) {
 }
 
 API int cuDriverGetVersion(int *version) {
-    *version = VERSION;
-    return SUCCESS;
+    return GIVE(version, VERSION);
 }
 
 static int check(int device) {
@@ -50,18 +55,17 @@ static int check(int device) {
 }
 
 API int cuDeviceGetCount(int *count) {
-    int status;
-    *count = gpu_count(&status);
-    return SUCCESS;
+    int status, known = gpu_count(&status);
+    return GIVE(count, known);
 }
 
 API int cuDeviceGet(int *device, int ordinal) {
-    *device = ordinal;
-    return check(ordinal);
+    int status = GIVE(device, ordinal);
+    return status ? status : check(ordinal);
 }
 
 API int cuDeviceGetName(char *name, int length, int device) {
-    int status = check(device);
+    int status = name && length > 0 ? check(device) : INVALID_VALUE;
     if (!status) {
         snprintf(name, (size_t)length, "%s", gpu_device_of(device)->name);
     }
@@ -69,6 +73,9 @@ API int cuDeviceGetName(char *name, int length, int device) {
 }
 
 API int cuDeviceGetUuid(char *uuid, int device) {
+    if (!uuid) {
+        return INVALID_VALUE;
+    }
     memset(uuid, 0, 16);
     memcpy(uuid, "lockstep", 8);
     uuid[15] = (char)device;
@@ -77,6 +84,9 @@ API int cuDeviceGetUuid(char *uuid, int device) {
 ALSO(cuDeviceGetUuid_v2, cuDeviceGetUuid);
 
 API int cuDeviceTotalMem(size_t *bytes, int device) {
+    if (!bytes) {
+        return INVALID_VALUE;
+    }
     int status = check(device);
     *bytes = status ? 0 : gpu_device_of(device)->capacity;
     return status;
@@ -88,25 +98,34 @@ API int cuDeviceGetAttribute(int *value, int attribute, int device) {
 }
 
 API int cuDeviceComputeCapability(int *major, int *minor, int device) {
+    if (!major || !minor) {
+        return INVALID_VALUE;
+    }
     *major = gpu_attribute_of(device, MAJOR);
     *minor = gpu_attribute_of(device, MINOR);
     return check(device);
 }
 
 API int cuDeviceGetPCIBusId(char *text, int length, int device) {
-    snprintf(text, (size_t)length, "0000:%02x:00.0", (unsigned)device);
-    return check(device);
+    int status = text && length > 0 ? check(device) : INVALID_VALUE;
+    if (!status) {
+        snprintf(text, (size_t)length, "0000:%02x:00.0", (unsigned)device);
+    }
+    return status;
 }
 
 API int cuDeviceCanAccessPeer(int *can, int device, int peer) {
+    if (!can) {
+        return INVALID_VALUE;
+    }
     *can = 0;
     return gpu_peer_access(device, peer, PEER_CAN, can);
 }
 
 // It asks about two devices.
 API int cuDeviceGetP2PAttribute(int *value, int attribute, int device, int peer) {
-    if (device == peer) {
-        return INVALID_DEVICE;
+    if (!value || device == peer) {
+        return value ? INVALID_DEVICE : INVALID_VALUE;
     }
     *value = 0;
     int status = gpu_peer_access(device, peer, PEER_CAN, value);
@@ -115,8 +134,8 @@ API int cuDeviceGetP2PAttribute(int *value, int attribute, int device, int peer)
 }
 
 API int cuDeviceGetDefaultMemPool(void **pool, int device) {
-    *pool = (void *)1;
-    return check(device);
+    int status = GIVE(pool, THE_POOL);
+    return status ? status : check(device);
 }
 ALSO(cuDeviceGetMemPool, cuDeviceGetDefaultMemPool);
 
@@ -146,8 +165,10 @@ static context_t top(void) {
 }
 
 API int cuDevicePrimaryCtxRetain(context_t *context, int device) {
-    int status = check(device);
-    *context = status ? NULL : &primary[device];
+    int status = context ? check(device) : INVALID_VALUE;
+    if (context) {
+        *context = status ? NULL : &primary[device];
+    }
     return status;
 }
 
@@ -163,6 +184,9 @@ API int cuDevicePrimaryCtxSetFlags(int device, unsigned flags) {
 ALSO(cuDevicePrimaryCtxSetFlags_v2, cuDevicePrimaryCtxSetFlags);
 
 API int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active) {
+    if (!flags || !active) {
+        return INVALID_VALUE;
+    }
     *flags = 0;
     *active = 1;
     return check(device);
@@ -175,6 +199,9 @@ API int cuDevicePrimaryCtxReset(int device) {
 ALSO(cuDevicePrimaryCtxReset_v2, cuDevicePrimaryCtxReset);
 
 API int cuCtxSetCurrent(context_t context) {
+    if (context && !is_context(context)) {
+        return INVALID_CONTEXT;
+    }
     if (depth == 0) {
         depth = context != NULL;
     }
@@ -188,13 +215,12 @@ API int cuCtxSetCurrent(context_t context) {
 }
 
 API int cuCtxGetCurrent(context_t *context) {
-    *context = top();
-    return SUCCESS;
+    return GIVE(context, top());
 }
 
 API int cuCtxPushCurrent(context_t context) {
-    if (depth == DEPTH) {
-        return INVALID_VALUE;
+    if (depth == DEPTH || !is_context(context)) {
+        return is_context(context) ? INVALID_VALUE : INVALID_CONTEXT;
     }
     stack[depth++] = context;
     follow();
@@ -221,8 +247,7 @@ API int cuCtxPopCurrent(context_t *context) {
 ALSO(cuCtxPopCurrent_v2, cuCtxPopCurrent);
 
 static int create(context_t *context, int device) {
-    int status = check(device);
-    *context = status ? NULL : &primary[device];
+    int status = cuDevicePrimaryCtxRetain(context, device);
     return status ? status : cuCtxPushCurrent(*context);
 }
 
@@ -260,24 +285,24 @@ API int cuCtxDisablePeerAccess(context_t peer) {
 }
 
 API int cuCtxDestroy(context_t context) {
+    if (!is_context(context)) {
+        return INVALID_CONTEXT;
+    }
     return depth && stack[depth - 1] == context ? cuCtxPopCurrent(NULL) : SUCCESS;
 }
 ALSO(cuCtxDestroy_v2, cuCtxDestroy);
 
 API int cuCtxGetDevice(int *device) {
-    *device = gpu_current();
-    return top() ? SUCCESS : INVALID_CONTEXT;
+    int status = GIVE(device, gpu_current());
+    return status || top() ? status : INVALID_CONTEXT;
 }
 
 API int cuCtxGetApiVersion(context_t context, unsigned *version) {
-    (void)context;
-    *version = VERSION;
-    return SUCCESS;
+    return context && !is_context(context) ? INVALID_CONTEXT : GIVE(version, VERSION);
 }
 
 API int cuCtxGetFlags(unsigned *flags) {
-    *flags = 0;
-    return SUCCESS;
+    return GIVE(flags, 0);
 }
 
 API int cuCtxSynchronize(void) {

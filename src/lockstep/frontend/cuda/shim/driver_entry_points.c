@@ -43,6 +43,9 @@ static const char *meant(const char *name, int version) {
 API int cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags,
                             int *how) {
     (void)flags;
+    if (!name || !function) {
+        return INVALID_VALUE;
+    }
     Dl_info self;
     dladdr((void *)cuGetProcAddress_v2, &self);
     void *library = dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
@@ -61,7 +64,9 @@ API int cuGetProcAddress(const char *name, void **function, int version, uint64_
 // A runtime that could not be replaced (static_runtime.c) asks for tables that nothing documents. So
 // does NVRTC, which can do without.
 API int cuGetExportTable(const void **table, const void *id) {
-    (void)id;
+    if (!table || !id) {
+        return INVALID_VALUE;
+    }
     *table = NULL;
     Dl_info caller = {0};
     dladdr(__builtin_return_address(0), &caller);

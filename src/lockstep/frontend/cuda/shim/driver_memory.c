@@ -4,10 +4,10 @@
 
 #include "driver.h"
 
-enum { PITCH = 512 };
+enum { READ_AND_WRITE = 3 }; // CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 
 static int allocate(pointer_t *address, size_t bytes, unsigned kind) {
-    if (!bytes) {
+    if (!address || !bytes) {
         return INVALID_VALUE;
     }
     struct allocate_request request = {bytes, kind};
@@ -23,7 +23,8 @@ API int cuMemAlloc(pointer_t *address, size_t bytes) {
 ALSO(cuMemAlloc_v2, cuMemAlloc);
 
 API int cuMemAllocAsync(pointer_t *address, size_t bytes, stream_t stream) {
-    return translate(bytes ? stream_allocate(handle_of(stream), bytes, address) : INVALID_VALUE);
+    return translate(address && bytes ? stream_allocate(handle_of(stream), bytes, address)
+                                      : INVALID_VALUE);
 }
 
 API int cuMemAllocManaged(pointer_t *address, size_t bytes) {
@@ -32,15 +33,16 @@ API int cuMemAllocManaged(pointer_t *address, size_t bytes) {
 }
 
 API int cuMemAllocPitch(pointer_t *address, size_t *pitch, size_t width, size_t rows) {
-    *pitch = (width + PITCH - 1) / PITCH * PITCH;
-    return allocate(address, *pitch * rows, ALLOCATION_DEVICE);
+    size_t bytes;
+    int status = pitch ? pitched_bytes(width, rows, 1, pitch, &bytes) : INVALID_VALUE;
+    return status ? status : allocate(address, bytes, ALLOCATION_DEVICE);
 }
 ALSO(cuMemAllocPitch_v2, cuMemAllocPitch);
 
 API int cuMemHostAlloc(void **address, size_t bytes, unsigned flags) {
     int status = allocate((pointer_t *)address, bytes, ALLOCATION_HOST);
     if (!status) {
-        keep_flags(*address, flags);
+        keep_flags(HOST_MEMORY, *address, flags);
     }
     return status;
 }
@@ -51,57 +53,54 @@ API int cuMemAllocHost(void **address, size_t bytes) {
 ALSO(cuMemAllocHost_v2, cuMemAllocHost);
 
 API int cuMemHostGetFlags(unsigned *flags, void *address) {
-    *flags = flags_of(address);
-    return gpu_is_device(address) ? SUCCESS : INVALID_VALUE;
+    return gpu_is_device(address) ? GIVE(flags, flags_of(HOST_MEMORY, address)) : INVALID_VALUE;
 }
 
 // Memory pools: there is one, which keeps nothing but its attributes.
 
 API int cuMemPoolCreate(void **pool, const void *properties) {
-    (void)properties;
-    *pool = (void *)1;
-    return SUCCESS;
+    return properties ? GIVE(pool, THE_POOL) : INVALID_VALUE;
 }
 
 API int cuMemPoolDestroy(void *pool) {
-    (void)pool;
-    return SUCCESS;
+    return is_pool(pool) ? SUCCESS : INVALID_VALUE;
 }
 
 API int cuMemPoolTrimTo(void *pool, size_t bytes) {
-    (void)pool, (void)bytes;
+    (void)bytes;
+    if (!is_pool(pool)) {
+        return INVALID_VALUE;
+    }
     pool_trim();
     return SUCCESS;
 }
 
 API int cuMemPoolGetAccess(int *flags, void *pool, const void *location) {
-    (void)pool, (void)location;
-    *flags = 3; // read and write
-    return SUCCESS;
+    return is_pool(pool) && location ? GIVE(flags, READ_AND_WRITE) : INVALID_VALUE;
 }
 
 API int cuMemPoolSetAccess(void *pool, const void *accesses, size_t count) {
-    (void)pool, (void)accesses, (void)count;
-    return SUCCESS;
+    return is_pool(pool) && (accesses || !count) ? SUCCESS : INVALID_VALUE;
 }
 
 API int cuMemPoolSetAttribute(void *pool, int attribute, const void *value) {
-    (void)pool;
-    return pool_set(attribute, value);
+    return is_pool(pool) ? pool_set(attribute, value) : INVALID_VALUE;
 }
 
 API int cuMemPoolGetAttribute(void *pool, int attribute, void *value) {
-    (void)pool;
-    return pool_get(attribute, value);
+    return is_pool(pool) ? pool_get(attribute, value) : INVALID_VALUE;
 }
 
 API int cuMemAllocFromPoolAsync(pointer_t *address, size_t bytes, void *pool, stream_t stream) {
-    (void)pool;
-    return cuMemAllocAsync(address, bytes, stream);
+    return is_pool(pool) ? cuMemAllocAsync(address, bytes, stream) : INVALID_VALUE;
+}
+
+static int release(pointer_t address, bool host) {
+    return translate(address ? memory_free_of(address, host) : SUCCESS);
 }
 
 API int cuMemFree(pointer_t address) {
-    return translate(address ? memory_free_of(address, false) : SUCCESS);
+    return release(address, false);
 }
 ALSO(cuMemFree_v2, cuMemFree);
 
@@ -110,7 +109,7 @@ API int cuMemFreeAsync(pointer_t address, stream_t stream) {
 }
 
 API int cuMemFreeHost(void *address) {
-    return translate(address ? memory_free_of(handle_of(address), true) : SUCCESS);
+    return release(handle_of(address), true);
 }
 
 API int cuMemHostRegister(void *address, size_t bytes, unsigned flags) {
@@ -125,11 +124,14 @@ API int cuMemHostUnregister(void *address) {
 
 API int cuMemHostGetDevicePointer(pointer_t *out, void *address, unsigned flags) {
     (void)flags;
-    return host_device_address(address, out);
+    return out ? host_device_address(address, out) : INVALID_VALUE;
 }
 ALSO(cuMemHostGetDevicePointer_v2, cuMemHostGetDevicePointer);
 
 API int cuMemGetInfo(size_t *free, size_t *total) {
+    if (!free || !total) {
+        return INVALID_VALUE;
+    }
     struct memory_reply fields = {0};
     int status = gpu_call(CALL_MEMORY, NULL, 0, NULL, 0,
                           &(struct reply){&fields, sizeof fields, NULL, 0});
@@ -180,6 +182,9 @@ enum { ON_HOST = 1, ON_DEVICE = 2 };
 
 static int attribute_of(void *data, int attribute, pointer_t address,
                         const struct pointer_reply *found) {
+    if (!data) {
+        return INVALID_VALUE;
+    }
     unsigned type = found->kind == ALLOCATION_HOST ? ON_HOST : ON_DEVICE;
     switch (attribute) {
     case MEMORY_TYPE:
@@ -219,7 +224,7 @@ API int cuPointerGetAttribute(void *data, int attribute, pointer_t address) {
 API int cuPointerGetAttributes(unsigned count, const int *attributes, void **data,
                                pointer_t address) {
     struct pointer_reply found = {0};
-    int status = look_up(address, &found);
+    int status = attributes && data && count ? look_up(address, &found) : INVALID_VALUE;
     for (unsigned k = 0; k < count && !status; k++) {
         status = attribute_of(data[k], attributes[k], address, &found);
     }
@@ -227,6 +232,6 @@ API int cuPointerGetAttributes(unsigned count, const int *attributes, void **dat
 }
 
 API int cuPointerSetAttribute(const void *value, int attribute, pointer_t address) {
-    (void)value, (void)attribute, (void)address;
-    return SUCCESS;
+    (void)attribute;
+    return value && gpu_is_device((void *)(uintptr_t)address) ? SUCCESS : INVALID_VALUE;
 }

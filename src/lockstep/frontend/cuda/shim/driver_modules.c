@@ -5,7 +5,12 @@
 
 #include "driver.h"
 
+enum { LAZY_LOADING = 2 }; // CUmoduleLoadingMode
+
 API int cuModuleLoadData(struct module **out, const void *image) {
+    if (!out || !image) {
+        return INVALID_VALUE;
+    }
     size_t bytes = image_bytes(image);
     if (!bytes) {
         return INVALID_IMAGE;
@@ -13,7 +18,7 @@ API int cuModuleLoadData(struct module **out, const void *image) {
     struct module *module = module_open(image, bytes);
     int status = module_load(module);
     if (status) {
-        free(module);
+        module_drop(module);
         module = NULL;
     }
     *out = module;
@@ -29,6 +34,9 @@ API int cuModuleLoadDataEx(struct module **out, const void *image, unsigned coun
 ALSO(cuModuleLoadFatBinary, cuModuleLoadData);
 
 API int cuModuleLoad(struct module **out, const char *path) {
+    if (!out || !path) {
+        return INVALID_VALUE;
+    }
     void *image = image_read(path);
     if (!image) {
         return FILE_NOT_FOUND;
@@ -39,24 +47,38 @@ API int cuModuleLoad(struct module **out, const char *path) {
 }
 
 API int cuModuleUnload(struct module *module) {
+    if (!module_lives(module)) {
+        return INVALID_HANDLE;
+    }
     module_close(module);
     return SUCCESS;
 }
 
 API int cuModuleGetLoadingMode(int *mode) {
-    *mode = 2;
-    return SUCCESS;
+    return GIVE(mode, LAZY_LOADING);
+}
+
+static int check(const struct module *module, const char *name) {
+    return !name ? INVALID_VALUE : module_lives(module) ? SUCCESS : INVALID_HANDLE;
 }
 
 API int cuModuleGetFunction(struct kernel **out, struct module *module, const char *name) {
+    int status = check(module, out ? name : NULL);
+    if (status) {
+        return status;
+    }
     *out = module_kernel(module, name);
     return translate(kernel_find(*out));
 }
 
 API int cuModuleGetGlobal(pointer_t *address, size_t *bytes, struct module *module,
                           const char *name) {
+    int status = check(module, name);
+    if (status) {
+        return status;
+    }
     struct variable *variable = module_variable(module, name);
-    int status = variable_find(variable);
+    status = variable_find(variable);
     if (address) {
         *address = variable_address(variable);
     }
@@ -66,6 +88,10 @@ API int cuModuleGetGlobal(pointer_t *address, size_t *bytes, struct module *modu
     return translate(status);
 }
 ALSO(cuModuleGetGlobal_v2, cuModuleGetGlobal);
+
+static bool is_kernel(const struct kernel *kernel) {
+    return handle_get(KERNEL_HANDLE, kernel) != NULL;
+}
 
 // A library is a module that is loaded when it is used.
 
@@ -86,8 +112,7 @@ API int cuLibraryGetKernel(struct kernel **out, struct module *module, const cha
 }
 
 API int cuLibraryGetModule(struct module **out, struct module *library) {
-    *out = library;
-    return SUCCESS;
+    return module_lives(library) ? GIVE(out, library) : INVALID_HANDLE;
 }
 
 API int cuLibraryGetGlobal(pointer_t *address, size_t *bytes, struct module *module,
@@ -101,18 +126,15 @@ API int cuLibraryGetManaged(pointer_t *address, size_t *bytes, struct module *mo
 }
 
 API int cuKernelGetFunction(struct kernel **out, struct kernel *kernel) {
-    *out = kernel;
-    return SUCCESS;
+    return is_kernel(kernel) ? GIVE(out, kernel) : INVALID_HANDLE;
 }
 
 API int cuFuncGetModule(struct module **out, struct kernel *kernel) {
-    *out = kernel->module;
-    return SUCCESS;
+    return is_kernel(kernel) ? GIVE(out, kernel->module) : INVALID_HANDLE;
 }
 
 API int cuFuncGetName(const char **name, struct kernel *kernel) {
-    *name = kernel->name;
-    return SUCCESS;
+    return is_kernel(kernel) ? GIVE(name, kernel->name) : INVALID_HANDLE;
 }
 ALSO(cuKernelGetName, cuFuncGetName);
 
@@ -121,18 +143,17 @@ API int cuKernelGetLibrary(struct module **out, struct kernel *kernel) {
 }
 
 API int cuFuncIsLoaded(int *loaded, struct kernel *kernel) {
-    *loaded = kernel->handle != 0;
-    return SUCCESS;
+    return is_kernel(kernel) ? GIVE(loaded, kernel->handle != 0) : INVALID_HANDLE;
 }
 
 API int cuFuncLoad(struct kernel *kernel) {
-    return translate(kernel_find(kernel));
+    return is_kernel(kernel) ? translate(kernel_find(kernel)) : INVALID_HANDLE;
 }
 
 // Linking: texts of PTX come one behind the other, for cuModuleLoadData to link. Another input is
 // passed through alone.
 
-enum { INPUT_PTX = 1 };
+enum { INPUT_PTX = 1 }; // CUjitInputType
 
 struct linking {
     char *image;
@@ -142,12 +163,22 @@ struct linking {
 
 API int cuLinkCreate(unsigned count, int *options, void **values, struct linking **out) {
     (void)count, (void)options, (void)values;
+    if (!out) {
+        return INVALID_VALUE;
+    }
     *out = calloc(1, sizeof **out);
+    handle_add(LINKING_HANDLE, *out);
     return SUCCESS;
 }
 ALSO(cuLinkCreate_v2, cuLinkCreate);
 
 API int cuLinkAddData(struct linking *linking, int kind, const void *data, size_t bytes) {
+    if (!handle_get(LINKING_HANDLE, linking)) {
+        return INVALID_HANDLE;
+    }
+    if (!data || !bytes) {
+        return INVALID_VALUE;
+    }
     bool is_text = kind == INPUT_PTX;
     if (linking->image && !(is_text && linking->is_text)) {
         return gpu_unsupported("linking several inputs that are not all PTX");
@@ -167,6 +198,9 @@ API int cuLinkAddData(struct linking *linking, int kind, const void *data, size_
 ALSO(cuLinkAddData_v2, cuLinkAddData);
 
 API int cuLinkAddFile(struct linking *linking, int kind, const char *path) {
+    if (!path || !handle_get(LINKING_HANDLE, linking)) {
+        return path ? INVALID_HANDLE : INVALID_VALUE;
+    }
     void *data = image_read(path);
     if (!data) {
         return FILE_NOT_FOUND;
@@ -178,6 +212,9 @@ API int cuLinkAddFile(struct linking *linking, int kind, const char *path) {
 ALSO(cuLinkAddFile_v2, cuLinkAddFile);
 
 API int cuLinkComplete(struct linking *linking, void **image, size_t *bytes) {
+    if (!image || !handle_get(LINKING_HANDLE, linking)) {
+        return image ? INVALID_HANDLE : INVALID_VALUE;
+    }
     *image = linking->image;
     if (bytes) {
         *bytes = linking->bytes;
@@ -186,6 +223,9 @@ API int cuLinkComplete(struct linking *linking, void **image, size_t *bytes) {
 }
 
 API int cuLinkDestroy(struct linking *linking) {
+    if (!handle_take(LINKING_HANDLE, linking)) {
+        return INVALID_HANDLE;
+    }
     free(linking->image);
     free(linking);
     return SUCCESS;
@@ -194,11 +234,13 @@ API int cuLinkDestroy(struct linking *linking) {
 // Attributes and occupancy
 
 API int cuFuncGetAttribute(int *value, int attribute, struct kernel *kernel) {
-    return translate(kernel_attribute(kernel, attribute, value));
+    return is_kernel(kernel) ? translate(kernel_attribute(kernel, attribute, value))
+                             : INVALID_HANDLE;
 }
 
 API int cuFuncSetAttribute(struct kernel *kernel, int attribute, int value) {
-    return translate(kernel_set_attribute(kernel, attribute, value));
+    return is_kernel(kernel) ? translate(kernel_set_attribute(kernel, attribute, value))
+                             : INVALID_HANDLE;
 }
 
 API int cuKernelGetAttribute(int *value, int attribute, struct kernel *kernel, int device) {
@@ -212,20 +254,22 @@ API int cuKernelSetAttribute(int attribute, int value, struct kernel *kernel, in
 }
 
 API int cuFuncGetParamInfo(struct kernel *kernel, size_t number, size_t *offset, size_t *bytes) {
-    return translate(kernel_parameter(kernel, number, offset, bytes));
+    return is_kernel(kernel) ? translate(kernel_parameter(kernel, number, offset, bytes))
+                             : INVALID_HANDLE;
 }
 ALSO(cuKernelGetParamInfo, cuFuncGetParamInfo);
 
 API int cuFuncSetCacheConfig(struct kernel *kernel, int preference) {
-    (void)kernel, (void)preference;
-    return SUCCESS;
+    (void)preference;
+    return is_kernel(kernel) ? SUCCESS : INVALID_HANDLE;
 }
 ALSO(cuFuncSetSharedMemConfig, cuFuncSetCacheConfig);
 ALSO(cuKernelSetCacheConfig, cuFuncSetCacheConfig);
 
 API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *ctas, struct kernel *kernel, int threads,
                                                     size_t shared) {
-    return translate(kernel_occupancy(kernel, threads, shared, ctas));
+    return is_kernel(kernel) ? translate(kernel_occupancy(kernel, threads, shared, ctas))
+                             : INVALID_HANDLE;
 }
 ALSO(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
      cuOccupancyMaxActiveBlocksPerMultiprocessor);
@@ -233,12 +277,14 @@ ALSO(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
 API int cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, struct kernel *kernel, int ctas,
                                                 int threads) {
     (void)threads;
-    return translate(kernel_shared_room(kernel, ctas, bytes));
+    return is_kernel(kernel) ? translate(kernel_shared_room(kernel, ctas, bytes)) : INVALID_HANDLE;
 }
 
 API int cuOccupancyMaxPotentialBlockSize(int *grid, int *block, struct kernel *kernel,
                                          size_t (*shared_of)(int), size_t shared, int limit) {
-    return translate(kernel_best_block(kernel, shared_of, shared, limit, grid, block));
+    return is_kernel(kernel)
+               ? translate(kernel_best_block(kernel, shared_of, shared, limit, grid, block))
+               : INVALID_HANDLE;
 }
 ALSO(cuOccupancyMaxPotentialBlockSizeWithFlags, cuOccupancyMaxPotentialBlockSize);
 
@@ -252,10 +298,10 @@ static int launch(struct kernel *kernel, const struct shape *shape, void **argum
         if (*extra == (void *)BUFFER_POINTER) {
             block = extra[1];
         } else if (*extra == (void *)BUFFER_SIZE) {
-            bytes = *(size_t *)extra[1];
+            bytes = extra[1] ? *(size_t *)extra[1] : 0;
         }
     }
-    return kernel ? translate(stream_launch(kernel, shape, arguments, block, bytes))
+    return is_kernel(kernel) ? translate(stream_launch(kernel, shape, arguments, block, bytes))
                   : INVALID_HANDLE;
 }
 
@@ -284,6 +330,9 @@ struct launch_configuration {
 };
 
 static int configured(const struct launch_configuration *how, struct shape *shape) {
+    if (!how) {
+        return INVALID_VALUE;
+    }
     *shape = (struct shape){.dynamic_shared = how->shared, .stream = handle_of(how->stream)};
     memcpy(shape->grid, how->grid, sizeof shape->grid);
     memcpy(shape->block, how->block, sizeof shape->block);
@@ -300,13 +349,13 @@ API int cuLaunchKernelEx(const struct launch_configuration *how, struct kernel *
 API int cuOccupancyMaxActiveClusters(int *clusters, struct kernel *kernel,
                                      const struct launch_configuration *how) {
     struct shape shape;
-    int status = configured(how, &shape);
+    int status = is_kernel(kernel) ? configured(how, &shape) : INVALID_HANDLE;
     return status ? status : translate(kernel_clusters(kernel, &shape, clusters));
 }
 
 API int cuOccupancyMaxPotentialClusterSize(int *ctas, struct kernel *kernel,
                                            const struct launch_configuration *how) {
     struct shape shape;
-    int status = configured(how, &shape);
+    int status = is_kernel(kernel) ? configured(how, &shape) : INVALID_HANDLE;
     return status ? status : translate(kernel_largest_cluster(kernel, &shape, ctas));
 }

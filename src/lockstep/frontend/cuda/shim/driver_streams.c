@@ -2,25 +2,32 @@
 
 #include "driver.h"
 
-enum { NO_TIMING = 2 };
+enum { NON_BLOCKING = 1, NO_TIMING = 2, EVENT_FLAGS = 7 };
 
 API int cuStreamCreate(stream_t *stream, unsigned flags) {
+    if (!stream || flags > NON_BLOCKING) {
+        return INVALID_VALUE;
+    }
     struct create_stream_request request = {flags};
     struct create_stream_reply fields = {0};
     int status = GPU_CALL(CREATE_STREAM, &request, &fields);
     *stream = (void *)(uintptr_t)fields.stream;
-    keep_priority(*stream, flags, 0);
+    if (!status) {
+        keep_priority(*stream, flags, 0);
+    }
     return translate(status);
 }
 
 API int cuStreamCreateWithPriority(stream_t *stream, unsigned flags, int priority) {
     int status = cuStreamCreate(stream, flags);
-    keep_priority(*stream, flags, priority);
+    if (!status) {
+        keep_priority(*stream, flags, priority);
+    }
     return status;
 }
 
 API int cuStreamDestroy(stream_t stream) {
-    return with_handle(CALL_DESTROY_STREAM, handle_of(stream));
+    return destroy(CALL_DESTROY_STREAM, STREAM_HANDLE, stream);
 }
 ALSO(cuStreamDestroy_v2, cuStreamDestroy);
 
@@ -36,13 +43,14 @@ API int cuStreamWaitEvent(stream_t stream, event_t event, unsigned flags) {
 }
 
 API int cuStreamGetPriority(stream_t stream, int *priority) {
-    *priority = priority_of(stream);
-    return SUCCESS;
+    int status = stream_check(stream);
+    return status ? status : GIVE(priority, priority_of(stream));
 }
 
 API int cuStreamGetFlags(stream_t stream, unsigned *flags) {
-    *flags = flags_of(stream) & ((1u << PRIORITY_SHIFT) - 1);
-    return SUCCESS;
+    int status = stream_check(stream);
+    unsigned known = flags_of(STREAM_HANDLE, stream) & ((1u << PRIORITY_SHIFT) - 1);
+    return status ? status : GIVE(flags, known);
 }
 
 API int cuStreamGetAttribute(stream_t stream, int attribute, void *value) {
@@ -58,39 +66,47 @@ API int cuStreamCopyAttributes(stream_t to, stream_t stream) {
 }
 
 API int cuStreamGetId(stream_t stream, unsigned long long *id) {
-    *id = handle_of(stream);
-    return SUCCESS;
+    int status = stream_check(stream);
+    return status ? status : GIVE(id, handle_of(stream));
 }
 
 API int cuStreamGetCtx(stream_t stream, context_t *context) {
     extern int cuDevicePrimaryCtxRetain(context_t *context, int device);
-    (void)stream;
-    return cuDevicePrimaryCtxRetain(context, 0);
+    int status = stream_check(stream);
+    return status ? status : cuDevicePrimaryCtxRetain(context, device_of(stream));
 }
 
 API int cuStreamAddCallback(stream_t stream, void (*function)(stream_t, int, void *), void *data,
                             unsigned flags) {
     (void)flags;
+    if (!function || stream_check(stream)) {
+        return function ? INVALID_HANDLE : INVALID_VALUE;
+    }
     int status = cuStreamSynchronize(stream);
     function(stream, status, data);
     return status;
 }
 
 API int cuLaunchHostFunc(stream_t stream, void (*function)(void *), void *data) {
-    return translate(stream_call(handle_of(stream), function, data));
+    return translate(!function ? INVALID_VALUE : stream_call(handle_of(stream), function, data));
 }
 
 API int cuEventCreate(event_t *event, unsigned flags) {
+    if (!event || flags > EVENT_FLAGS) {
+        return INVALID_VALUE;
+    }
     struct create_event_reply fields = {0};
     int status = gpu_call(CALL_CREATE_EVENT, NULL, 0, NULL, 0,
                           &(struct reply){&fields, sizeof fields, NULL, 0});
     *event = (void *)(uintptr_t)fields.event;
-    keep_flags(*event, flags);
+    if (!status) {
+        keep_flags(EVENT_HANDLE, *event, flags);
+    }
     return translate(status);
 }
 
 API int cuEventDestroy(event_t event) {
-    return with_handle(CALL_DESTROY_EVENT, handle_of(event));
+    return destroy(CALL_DESTROY_EVENT, EVENT_HANDLE, event);
 }
 ALSO(cuEventDestroy_v2, cuEventDestroy);
 
@@ -105,7 +121,10 @@ API int cuEventSynchronize(event_t event) {
 ALSO(cuEventQuery, cuEventSynchronize);
 
 API int cuEventElapsedTime(float *milliseconds, event_t start, event_t end) {
-    if ((flags_of(start) | flags_of(end)) & NO_TIMING) {
+    if (!milliseconds) {
+        return INVALID_VALUE;
+    }
+    if ((flags_of(EVENT_HANDLE, start) | flags_of(EVENT_HANDLE, end)) & NO_TIMING) {
         return INVALID_HANDLE;
     }
     struct elapsed_request request = {handle_of(start), handle_of(end)};

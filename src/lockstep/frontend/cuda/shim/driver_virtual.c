@@ -88,6 +88,10 @@ static bool is_round(size_t bytes) {
     return bytes && bytes % GRANULARITY == 0;
 }
 
+static bool has_handle(const struct physical *memory) {
+    return handle_get(PHYSICAL_HANDLE, memory) != NULL;
+}
+
 static void drop_unused(struct physical *memory) {
     if (!memory->handles && !memory->mapped) {
         free(memory->content);
@@ -97,20 +101,22 @@ static void drop_unused(struct physical *memory) {
 
 API int cuMemGetAllocationGranularity(size_t *out, const struct properties *properties,
                                       int option) {
-    (void)properties, (void)option;
-    *out = GRANULARITY;
-    return SUCCESS;
+    (void)option;
+    return properties ? GIVE(out, GRANULARITY) : INVALID_VALUE;
 }
 
 API int cuMemAddressReserve(pointer_t *out, size_t bytes, size_t alignment, pointer_t hint,
                             unsigned long long flags) {
     (void)hint, (void)flags;
-    if (!is_round(bytes) || alignment & (alignment - 1)) {
+    if (!out || !is_round(bytes) || alignment & (alignment - 1)) {
         return INVALID_VALUE;
     }
-    size_t unit = alignment > GRANULARITY ? alignment : GRANULARITY;
+    size_t unit = alignment > GRANULARITY ? alignment : GRANULARITY, all;
+    if (__builtin_add_overflow(bytes, unit, &all)) {
+        return OUT_OF_MEMORY;
+    }
     pointer_t given;
-    int status = cuMemAlloc(&given, bytes + unit);
+    int status = cuMemAlloc(&given, all);
     if (!status) {
         *out = (given + unit - 1) / unit * unit;
         pthread_mutex_lock(&lock);
@@ -136,7 +142,7 @@ API int cuMemAddressFree(pointer_t start, size_t bytes) {
 API int cuMemCreate(struct physical **out, size_t bytes, const struct properties *properties,
                     unsigned long long flags) {
     (void)flags;
-    if (!is_round(bytes)) {
+    if (!out || !properties || !is_round(bytes)) {
         return INVALID_VALUE;
     }
     if (properties->handle_types) {
@@ -144,15 +150,19 @@ API int cuMemCreate(struct physical **out, size_t bytes, const struct properties
     }
     *out = malloc(sizeof **out);
     **out = (struct physical){bytes, *properties, 1, false, NULL};
+    handle_add(PHYSICAL_HANDLE, *out);
     return SUCCESS;
 }
 
 API int cuMemRelease(struct physical *memory) {
     pthread_mutex_lock(&lock);
-    memory->handles--;
-    drop_unused(memory);
+    bool right = has_handle(memory);
+    if (right && !--memory->handles) {
+        handle_take(PHYSICAL_HANDLE, memory);
+        drop_unused(memory);
+    }
     pthread_mutex_unlock(&lock);
-    return SUCCESS;
+    return right ? SUCCESS : INVALID_VALUE;
 }
 
 static int map(pointer_t start, size_t bytes, struct physical *memory) {
@@ -174,11 +184,12 @@ static int map(pointer_t start, size_t bytes, struct physical *memory) {
 
 API int cuMemMap(pointer_t start, size_t bytes, size_t offset, struct physical *memory,
                  unsigned long long flags) {
-    if (!is_round(bytes) || bytes > memory->bytes || offset || flags) {
+    if (!is_round(bytes) || offset || flags) {
         return INVALID_VALUE;
     }
     pthread_mutex_lock(&lock);
-    int status = map(start, bytes, memory);
+    bool right = has_handle(memory) && bytes <= memory->bytes;
+    int status = right ? map(start, bytes, memory) : INVALID_VALUE;
     pthread_mutex_unlock(&lock);
     return status;
 }
@@ -215,7 +226,9 @@ API int cuMemUnmap(pointer_t start, size_t bytes) {
 }
 
 API int cuMemSetAccess(pointer_t start, size_t bytes, const void *accesses, size_t count) {
-    (void)accesses, (void)count;
+    if (!accesses || !count) {
+        return INVALID_VALUE;
+    }
     const struct range whole = {NULL, start, bytes, 0, NULL};
     pthread_mutex_lock(&lock);
     bool right = is_round(bytes) && mapped_within(&whole) == bytes;
@@ -225,7 +238,9 @@ API int cuMemSetAccess(pointer_t start, size_t bytes, const void *accesses, size
 
 API int cuMemGetAccess(unsigned long long *flags, const struct location *location,
                        pointer_t address) {
-    (void)location;
+    if (!flags || !location) {
+        return INVALID_VALUE;
+    }
     pthread_mutex_lock(&lock);
     bool is_mapped = *find(&mapped, address, 1);
     pthread_mutex_unlock(&lock);
@@ -234,11 +249,15 @@ API int cuMemGetAccess(unsigned long long *flags, const struct location *locatio
 }
 
 API int cuMemRetainAllocationHandle(struct physical **out, void *address) {
+    if (!out) {
+        return INVALID_VALUE;
+    }
     pthread_mutex_lock(&lock);
     struct range *range = *find(&mapped, handle_of(address), 1);
     if (range) {
         *out = range->memory;
         range->memory->handles++;
+        handle_add(PHYSICAL_HANDLE, range->memory);
     }
     pthread_mutex_unlock(&lock);
     return range ? SUCCESS : INVALID_VALUE;
@@ -246,6 +265,5 @@ API int cuMemRetainAllocationHandle(struct physical **out, void *address) {
 
 API int cuMemGetAllocationPropertiesFromHandle(struct properties *out,
                                                const struct physical *memory) {
-    *out = memory->properties;
-    return SUCCESS;
+    return has_handle(memory) ? GIVE(out, memory->properties) : INVALID_VALUE;
 }

@@ -121,6 +121,7 @@ struct variable {
 void *image_read(const char *path); // a file's content, which the caller frees; NULL: none
 // The image is read when something of the module is first needed.
 struct module *module_open(const void *image, size_t bytes);
+void module_drop(struct module *module); // one that could not be loaded
 int module_load(struct module *module);
 void module_close(struct module *module);
 struct kernel *module_kernel(struct module *module, const char *name);
@@ -131,17 +132,52 @@ uint64_t module_handle(const struct module *module);
 int variable_find(struct variable *variable); // on the thread's device
 uint64_t variable_address(const struct variable *variable);
 
-// A table from addresses in the program (stubs of kernels, shadows of variables) to what they name.
-void table_put(const void *key, void *value);
-void *table_get(const void *key);
+// What programs hold (handles.c): to each kind and handle a value that is not NULL, of objects the
+// object itself or the one that has it.
 
-// The flags that streams, events and host memory were made with.
-static inline void keep_flags(void *handle, unsigned flags) {
-    table_put(handle, (void *)(uintptr_t)flags);
+enum handle_kind {
+    NAMED_ADDRESS,    // of a kernel's stub or a variable's shadow
+    STREAM_HANDLE,    // flags, as are those of the next two
+    EVENT_HANDLE,
+    HOST_MEMORY,
+    POOL_MEMORY,      // its bytes
+    STREAM_ATTRIBUTE,
+    TEXTURE_HANDLE,
+    ARRAY_HANDLE,
+    MIPMAPPED_HANDLE,
+    MODULE_HANDLE,
+    KERNEL_HANDLE,
+    LINKING_HANDLE,
+    GRAPH_HANDLE,     // also those that can be launched
+    NODE_HANDLE,
+    USER_OBJECT_HANDLE,
+    PHYSICAL_HANDLE,
+};
+void handle_put(enum handle_kind kind, const void *key, void *value);
+void *handle_get(enum handle_kind kind, const void *key); // NULL: there is none, as of NULL
+bool handle_take(enum handle_kind kind, const void *key); // away; false: there was none
+// Whether all of an array of handles are; without one, none may be asked for.
+bool handles_live(enum handle_kind kind, const void *list, size_t count);
+
+static inline void handle_add(enum handle_kind kind, void *handle) {
+    handle_put(kind, handle, handle);
 }
 
-static inline unsigned flags_of(void *handle) {
-    return (unsigned)(uintptr_t)table_get(handle);
+static inline bool module_lives(const struct module *module) {
+    return handle_get(MODULE_HANDLE, module) != NULL;
+}
+
+// Answers with what is known here, if there is a place for it.
+#define GIVE(place, value) ((place) ? (*(place) = (value), SUCCESS) : INVALID_VALUE)
+
+// The flags that streams, events and host memory were made with.
+#define KNOWN ((uintptr_t)1 << 32) // so that they are never NULL
+static inline void keep_flags(enum handle_kind kind, void *handle, unsigned flags) {
+    handle_put(kind, handle, (void *)(KNOWN | flags));
+}
+
+static inline unsigned flags_of(enum handle_kind kind, const void *handle) {
+    return (unsigned)(uintptr_t)handle_get(kind, handle);
 }
 
 // Of streams, beside the flags: priorities from 0 to MOST_PRIORITY, which is the least number. All
@@ -149,15 +185,23 @@ static inline unsigned flags_of(void *handle) {
 enum { MOST_PRIORITY = -5, PRIORITY_SHIFT = 8, DEVICE_SHIFT = 16 };
 static inline void keep_priority(void *stream, unsigned flags, int priority) {
     priority = priority > 0 ? 0 : priority < MOST_PRIORITY ? MOST_PRIORITY : priority;
-    keep_flags(stream, flags | (unsigned)-priority << PRIORITY_SHIFT |
-                           (unsigned)gpu_current() << DEVICE_SHIFT);
+    keep_flags(STREAM_HANDLE, stream, flags | (unsigned)-priority << PRIORITY_SHIFT |
+                                          (unsigned)gpu_current() << DEVICE_SHIFT);
 }
-static inline int priority_of(void *stream) {
-    return -(int)(flags_of(stream) >> PRIORITY_SHIFT & 0xff);
+static inline int priority_of(const void *stream) {
+    return -(int)(flags_of(STREAM_HANDLE, stream) >> PRIORITY_SHIFT & 0xff);
 }
-static inline int device_of(void *stream) {
-    uintptr_t number = (uintptr_t)stream;
-    return number <= STREAM_BLOCKING ? gpu_current() : (int)(flags_of(stream) >> DEVICE_SHIFT);
+static inline bool is_default_stream(const void *stream) {
+    return (uintptr_t)stream <= STREAM_BLOCKING;
+}
+static inline int device_of(const void *stream) {
+    return is_default_stream(stream) ? gpu_current()
+                                     : (int)(flags_of(STREAM_HANDLE, stream) >> DEVICE_SHIFT);
+}
+// INVALID_HANDLE if there is no such stream.
+static inline int stream_check(const void *stream) {
+    bool is_there = is_default_stream(stream) || handle_get(STREAM_HANDLE, stream);
+    return is_there ? SUCCESS : INVALID_HANDLE;
 }
 int stream_attribute(void *value, void *stream, int attribute);
 int stream_set_attribute(void *stream, int attribute, const void *value);
@@ -241,6 +285,10 @@ const struct error *error_find(int number); // NULL if there is none
 int limit_get(size_t *value, int limit);
 int limit_set(int limit, size_t value);
 int device_reset(void); // the limits are those of a new context, too
+#define THE_POOL ((void *)(uintptr_t)1)
+static inline bool is_pool(const void *pool) {
+    return pool == THE_POOL;
+}
 int pool_get(int attribute, void *value);
 int pool_set(int attribute, const void *value);
 void pool_took(const void *address, size_t bytes); // memory of the pool, ...
@@ -274,6 +322,10 @@ struct box {
     size_t width, rows, slices;
 };
 int copy_box(const struct box *box, uint64_t stream);
+// Memory for rows that begin at a multiple of what hardware likes; OUT_OF_MEMORY: no size can be so
+// large.
+int pitched_bytes(size_t width, size_t rows, size_t slices, size_t *pitch, size_t *bytes);
+bool product(size_t *out, size_t a, size_t b, size_t c); // false: it does not fit
 int fill_rectangle(struct region to, uint64_t value, size_t unit, size_t width, size_t rows,
                    uint64_t stream);
 

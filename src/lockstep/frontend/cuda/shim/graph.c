@@ -11,10 +11,12 @@ enum { AUTO_FREE_ON_LAUNCH = 1 };
 struct graph *graph_new(void) {
     struct graph *graph = calloc(1, sizeof *graph);
     graph->last = &graph->first;
+    handle_add(GRAPH_HANDLE, graph);
     return graph;
 }
 
 void node_free(struct node *node) {
+    handle_take(NODE_HANDLE, node);
     work_free(&node->work);
     free(node->after);
     free(node);
@@ -24,6 +26,7 @@ void graph_free(struct graph *graph) {
     if (!graph) {
         return;
     }
+    handle_take(GRAPH_HANDLE, graph);
     for (struct node *node = graph->first, *next; node; node = next) {
         next = node->next;
         if (graph->instance && node->work.kind == ALLOCATE_NODE) {
@@ -36,6 +39,16 @@ void graph_free(struct graph *graph) {
     free(graph);
 }
 
+// Programs cannot destroy the graphs that a node has: they go with it.
+static void own_graphs(const struct work *work) {
+    if (work->kind == GRAPH_NODE) {
+        work->of.graph->inner = true;
+    }
+    for (unsigned k = 0; work->kind == CONDITION_NODE && k < work->of.condition.size; k++) {
+        work->of.condition.bodies[k]->inner = true;
+    }
+}
+
 void node_wait_for(struct node *node, struct node *other) {
     node->after = realloc(node->after, (node->count + 1) * sizeof *node->after);
     node->after[node->count++] = other;
@@ -46,6 +59,8 @@ struct node *graph_add(struct graph *graph, struct work work, struct node *const
     struct node *node = calloc(1, sizeof *node);
     node->graph = graph;
     node->work = work;
+    own_graphs(&work);
+    handle_add(NODE_HANDLE, node);
     for (size_t k = 0; k < count; k++) {
         node_wait_for(node, after[k]);
     }
@@ -55,7 +70,7 @@ struct node *graph_add(struct graph *graph, struct work work, struct node *const
 }
 
 struct node *graph_copy_of(const struct graph *graph, const struct node *origin) {
-    struct node *node = graph->first;
+    struct node *node = origin ? graph->first : NULL;
     while (node && node->origin != origin) {
         node = node->next;
     }
@@ -139,13 +154,14 @@ int graph_perform(const struct graph *graph, uint64_t stream) {
 }
 
 int node_replace(struct graph *graph, struct node *node, struct work work) {
-    struct node *found = graph ? graph_copy_of(graph, node) : node;
+    struct node *found = graph ? graph_copy_of(graph, node) : node_lives(node) ? node : NULL;
     if (!found || found->work.kind != work.kind) {
         work_free(&work);
         return INVALID_VALUE;
     }
     work_free(&found->work);
     found->work = work;
+    own_graphs(&work);
     return SUCCESS;
 }
 
@@ -161,8 +177,11 @@ static bool is_right(const struct graph *graph) {
 }
 
 int graph_instantiate(struct graph **out, struct graph *graph, unsigned long long flags) {
-    if (!graph || !is_right(graph)) {
-        return graph ? NOT_SUPPORTED : INVALID_VALUE;
+    if (!out || !graph_lives(graph)) {
+        return INVALID_VALUE;
+    }
+    if (!is_right(graph)) {
+        return NOT_SUPPORTED;
     }
     *out = graph_duplicate(graph);
     if (!*out) {
@@ -227,8 +246,11 @@ static int free_memory(const struct graph *graph) {
 }
 
 int graph_launch(const struct graph *graph, uint64_t stream) {
-    if (!graph) {
+    if (!graph_can_launch(graph)) {
         return INVALID_VALUE;
+    }
+    if (stream_check((void *)(uintptr_t)stream)) {
+        return INVALID_HANDLE;
     }
     if (capture_of(stream).graph) { // a node of the graph that is captured
         if (graph_has_memory(graph) || graph_has(graph, CONDITION_NODE)) {

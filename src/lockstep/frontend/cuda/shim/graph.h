@@ -119,10 +119,23 @@ struct graph {
     struct owned *owned;          // the program's objects
     const struct graph *around;   // of a body: the graph that has its node
     unsigned long long flags;     // cudaGraphInstantiateFlags, of one that can be launched
-    bool instance;
+    bool instance, inner;         // can be launched; is a node's own
 };
 
 // Graphs and their nodes (graph.c)
+
+static inline bool graph_lives(const struct graph *graph) {
+    return handle_get(GRAPH_HANDLE, graph) && !graph->instance;
+}
+static inline bool graph_can_launch(const struct graph *graph) {
+    return handle_get(GRAPH_HANDLE, graph) && graph->instance;
+}
+static inline bool node_lives(const struct node *node) {
+    return handle_get(NODE_HANDLE, node) != NULL;
+}
+static inline bool node_is(const struct node *node, enum kind kind) {
+    return node_lives(node) && node->work.kind == kind;
+}
 
 struct graph *graph_new(void);
 void graph_free(struct graph *graph);
@@ -166,6 +179,7 @@ int capture_end(uint64_t stream, struct graph **graph);
 struct capture capture_of(uint64_t stream);
 int capture_set_after(uint64_t stream, struct node *const *after, size_t count, bool keep);
 bool capture_add(uint64_t stream, struct work work); // false: the stream is not captured
+bool graph_is_captured(const struct graph *graph);   // into which streams are captured now
 
 // Memory of graphs (graph_memory.c)
 

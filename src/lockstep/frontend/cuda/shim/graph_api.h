@@ -41,5 +41,6 @@ struct kernel_given {
 int describe_kernel(struct work *work, const struct kernel_given *given); // graph_nodes.c
 int describe_copy(struct work *work, const struct box_copy *given);
 int describe_child(struct work *work, const struct graph *child);
+int describe_event(struct work *work, enum kind kind, event_t event);
 int add_node(struct node **out, struct graph *graph, struct node *const *after, size_t count,
              struct work work);

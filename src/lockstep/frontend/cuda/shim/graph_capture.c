@@ -17,11 +17,12 @@ API int NAME(StreamBeginCaptureToGraph)(stream_t stream, struct graph *graph,
                                         struct node *const *after, const void *edges, size_t nodes,
                                         int mode) {
     (void)edges, (void)mode;
-    return answer(graph ? capture_begin(handle_of(stream), graph, after, nodes) : INVALID_VALUE);
+    return answer(graph_lives(graph) ? capture_begin(handle_of(stream), graph, after, nodes)
+                                     : INVALID_VALUE);
 }
 
 API int NAME(StreamEndCapture)(stream_t stream, struct graph **graph) {
-    return answer(capture_end(handle_of(stream), graph));
+    return answer(stream_check(stream) ? INVALID_HANDLE : capture_end(handle_of(stream), graph));
 }
 
 static int status_of(struct capture capture) {
@@ -29,8 +30,10 @@ static int status_of(struct capture capture) {
 }
 
 API int NAME(StreamIsCapturing)(stream_t stream, int *capturing) {
-    *capturing = status_of(capture_of(handle_of(stream)));
-    return SUCCESS;
+    int status = stream_check(stream);
+    int known = status_of(capture_of(handle_of(stream)));
+    status = status ? status : GIVE(capturing, known);
+    return status ? answer(status) : SUCCESS;
 }
 
 // What is known of a stream: each place may be NULL, and where nothing is captured only the first is
@@ -45,10 +48,11 @@ struct information {
 };
 
 static int inform(stream_t stream, struct information to) {
-    struct capture known = capture_of(handle_of(stream));
-    if (to.capturing) {
-        *to.capturing = status_of(known);
+    if (!to.capturing || stream_check(stream)) {
+        return answer(to.capturing ? INVALID_HANDLE : INVALID_VALUE);
     }
+    struct capture known = capture_of(handle_of(stream));
+    *to.capturing = status_of(known);
     if (known.graph && to.id) {
         *to.id = known.id;
     }
@@ -64,7 +68,7 @@ static int inform(stream_t stream, struct information to) {
     if (known.graph && to.count) {
         *to.count = known.count;
     }
-    return to.capturing ? SUCCESS : answer(INVALID_VALUE);
+    return SUCCESS;
 }
 
 API int NAME(StreamGetCaptureInfo_v3)(stream_t stream, int *capturing, unsigned long long *id,
@@ -115,6 +119,6 @@ API int NAME(StreamUpdateCaptureDependencies)(stream_t stream, struct node **aft
 #endif
 
 API int NAME(ThreadExchangeStreamCaptureMode)(int *mode) {
-    *mode = 0;
-    return SUCCESS;
+    int status = GIVE(mode, 0);
+    return status ? answer(status) : SUCCESS;
 }

@@ -60,7 +60,7 @@ void conditions_drop(struct graph *graph) {
 }
 
 int condition_new(uint64_t *handle, struct graph *graph, unsigned initial, unsigned flags) {
-    if (!handle || !graph || flags & ~ASSIGN_DEFAULT) {
+    if (!handle || !graph_lives(graph) || flags & ~ASSIGN_DEFAULT) {
         return INVALID_VALUE;
     }
     struct allocate_request request = {VALUE_BYTES, ALLOCATION_DEVICE};

@@ -22,7 +22,8 @@ API int cudaGraphMemcpyNodeSetParams1D(struct node *node, void *to, const void *
 API int cudaGraphExecMemcpyNodeSetParams1D(struct graph *graph, struct node *node, void *to,
                                            const void *source, size_t bytes, int kind) {
     (void)kind;
-    return report(node_replace(graph, node, copied(to, source, bytes)));
+    return report(graph_can_launch(graph) ? node_replace(graph, node, copied(to, source, bytes))
+                                          : INVALID_VALUE);
 }
 
 API int cudaGraphAddMemcpyNodeToSymbol(struct node **out, struct graph *graph, struct node **after,

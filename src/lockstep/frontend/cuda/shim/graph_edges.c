@@ -2,7 +2,22 @@
 
 #include "graph_api.h"
 
-static int connect(struct node *const *from, struct node *const *to, size_t count) {
+// Both ends of each edge are nodes of the graph.
+static bool are_edges(const struct graph *graph, struct node *const *from, struct node *const *to,
+                      size_t count) {
+    bool right = graph_lives(graph) && handles_live(NODE_HANDLE, from, count) &&
+                 handles_live(NODE_HANDLE, to, count);
+    for (size_t k = 0; k < count && right; k++) {
+        right = from[k]->graph == graph && to[k]->graph == graph;
+    }
+    return right;
+}
+
+static int connect(const struct graph *graph, struct node *const *from, struct node *const *to,
+                   size_t count) {
+    if (!are_edges(graph, from, to, count)) {
+        return answer(INVALID_VALUE);
+    }
     for (size_t k = 0; k < count; k++) {
         node_wait_for(to[k], from[k]);
     }
@@ -21,6 +36,9 @@ static void disconnect(struct node *node, const struct node *other) {
 
 static int remove_edges(const struct graph *graph, struct node *const *from,
                         struct node *const *to, size_t count) {
+    if (!are_edges(graph, from, to, count)) {
+        return answer(INVALID_VALUE);
+    }
     if (graph_has_memory(graph)) {
         return answer(NOT_SUPPORTED);
     }
@@ -31,6 +49,9 @@ static int remove_edges(const struct graph *graph, struct node *const *from,
 }
 
 API int NAME(GraphDestroyNode)(struct node *node) {
+    if (!node_lives(node) || graph_is_captured(node->graph)) {
+        return answer(INVALID_VALUE);
+    }
     struct graph *graph = node->graph;
     if (graph_has_memory(graph)) {
         return answer(NOT_SUPPORTED);
@@ -67,6 +88,9 @@ static void finish_list(void **list, size_t room, size_t *count) {
 }
 
 API int NAME(GraphGetNodes)(struct graph *graph, struct node **nodes, size_t *count) {
+    if (!count || !graph_lives(graph)) {
+        return answer(INVALID_VALUE);
+    }
     size_t room = *count;
     *count = 0;
     for (struct node *node = graph->first; node; node = node->next) {
@@ -77,6 +101,9 @@ API int NAME(GraphGetNodes)(struct graph *graph, struct node **nodes, size_t *co
 }
 
 API int NAME(GraphGetRootNodes)(struct graph *graph, struct node **nodes, size_t *count) {
+    if (!count || !graph_lives(graph)) {
+        return answer(INVALID_VALUE);
+    }
     size_t room = *count;
     *count = 0;
     for (struct node *node = graph->first; node; node = node->next) {
@@ -89,6 +116,9 @@ API int NAME(GraphGetRootNodes)(struct graph *graph, struct node **nodes, size_t
 }
 
 static int edges(const struct graph *graph, struct node **from, struct node **to, size_t *count) {
+    if (!count || !from != !to || !graph_lives(graph)) {
+        return answer(INVALID_VALUE);
+    }
     size_t room = *count, same = 0;
     *count = 0;
     for (struct node *node = graph->first; node; node = node->next) {
@@ -103,6 +133,9 @@ static int edges(const struct graph *graph, struct node **from, struct node **to
 }
 
 static int before(const struct node *node, struct node **others, size_t *count) {
+    if (!count || !node_lives(node)) {
+        return answer(INVALID_VALUE);
+    }
     size_t room = *count;
     *count = 0;
     for (size_t k = 0; k < node->count; k++) {
@@ -113,6 +146,9 @@ static int before(const struct node *node, struct node **others, size_t *count) 
 }
 
 static int behind(const struct node *node, struct node **others, size_t *count) {
+    if (!count || !node_lives(node)) {
+        return answer(INVALID_VALUE);
+    }
     size_t room = *count;
     *count = 0;
     for (struct node *other = node->graph->first; other; other = other->next) {
@@ -129,8 +165,7 @@ static int behind(const struct node *node, struct node **others, size_t *count) 
 #if RUNTIME < 13
 API int NAME(GraphAddDependencies)(struct graph *graph, struct node **from, struct node **to,
                                    size_t count) {
-    (void)graph;
-    return connect(from, to, count);
+    return connect(graph, from, to, count);
 }
 
 API int NAME(GraphRemoveDependencies)(struct graph *graph, struct node **from, struct node **to,
@@ -154,8 +189,8 @@ API int NAME(GraphNodeGetDependentNodes)(struct node *node, struct node **others
 
 API int WITH_DATA(GraphAddDependencies)(struct graph *graph, struct node **from, struct node **to,
                                         const void *data, size_t count) {
-    (void)graph, (void)data;
-    return connect(from, to, count);
+    (void)data;
+    return connect(graph, from, to, count);
 }
 
 API int WITH_DATA(GraphRemoveDependencies)(struct graph *graph, struct node **from,

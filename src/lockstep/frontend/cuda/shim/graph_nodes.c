@@ -8,7 +8,7 @@
 
 int add_node(struct node **out, struct graph *graph, struct node *const *after, size_t count,
              struct work work) {
-    if (!out || !graph) {
+    if (!out || !graph_lives(graph) || !handles_live(NODE_HANDLE, after, count)) {
         work_free(&work);
         return answer(INVALID_VALUE);
     }
@@ -16,7 +16,15 @@ int add_node(struct node **out, struct graph *graph, struct node *const *after, 
     return SUCCESS;
 }
 
-static int replace(struct graph *graph, struct node *node, struct work work) {
+static int replace(struct node *node, struct work work) {
+    return answer(node_replace(NULL, node, work));
+}
+
+static int replace_in(struct graph *graph, struct node *node, struct work work) {
+    if (!graph_can_launch(graph)) {
+        work_free(&work);
+        return answer(INVALID_VALUE);
+    }
     return answer(node_replace(graph, node, work));
 }
 
@@ -27,11 +35,14 @@ static struct kernel *named_by(const struct kernel_given *given) {
 #ifdef RUNTIME
     return kernel_of(function);
 #else
-    return function ? (struct kernel *)function : given->kernel;
+    return handle_get(KERNEL_HANDLE, function ? function : given->kernel);
 #endif
 }
 
 int describe_kernel(struct work *work, const struct kernel_given *given) {
+    if (!given) {
+        return INVALID_VALUE;
+    }
     return work_launch(work, named_by(given), &given->common);
 }
 
@@ -46,11 +57,13 @@ API int NEW_NAME(GraphExecKernelNodeSetParams)(struct graph *graph, struct node 
                                                const struct kernel_given *given) {
     struct work work;
     int status = describe_kernel(&work, given);
-    return status ? answer(status) : replace(graph, node, work);
+    return status ? answer(status) : replace_in(graph, node, work);
 }
 
 API int NEW_NAME(GraphKernelNodeSetParams)(struct node *node, const struct kernel_given *given) {
-    return NEW_NAME(GraphExecKernelNodeSetParams)(NULL, node, given);
+    struct work work;
+    int status = describe_kernel(&work, given);
+    return status ? answer(status) : replace(node, work);
 }
 
 // The runtime API knows a kernel by its stub, also one that was captured: programs look for theirs.
@@ -65,7 +78,7 @@ static const void *name_of(const struct node *node) {
 
 // The arguments that are returned are the node's own: valid until the node is changed or destroyed.
 static int kernel_parameters_of(const struct node *node, struct kernel_parameters *out) {
-    if (node->work.kind != KERNEL_NODE) {
+    if (!out || !node_is(node, KERNEL_NODE)) {
         return INVALID_VALUE;
     }
     const struct kernel *kernel = node->work.of.launch.kernel;
@@ -84,8 +97,12 @@ static int kernel_parameters_of(const struct node *node, struct kernel_parameter
 }
 
 API int NEW_NAME(GraphKernelNodeGetParams)(struct node *node, struct kernel_given *out) {
-    *out = (struct kernel_given){0};
-    return answer(kernel_parameters_of(node, &out->common));
+    struct kernel_given found = {0};
+    int status = out ? kernel_parameters_of(node, &found.common) : INVALID_VALUE;
+    if (!status) {
+        *out = found;
+    }
+    return answer(status);
 }
 
 #ifndef RUNTIME
@@ -93,18 +110,28 @@ API int NEW_NAME(GraphKernelNodeGetParams)(struct node *node, struct kernel_give
 
 API int cuGraphAddKernelNode(struct node **out, struct graph *graph, struct node **after,
                              size_t count, const struct kernel_parameters *given) {
+    if (!given) {
+        return INVALID_VALUE;
+    }
     struct kernel_given whole = {.common = *given};
     return cuGraphAddKernelNode_v2(out, graph, after, count, &whole);
 }
 
 API int cuGraphExecKernelNodeSetParams(struct graph *graph, struct node *node,
                                        const struct kernel_parameters *given) {
+    if (!given) {
+        return INVALID_VALUE;
+    }
     struct kernel_given whole = {.common = *given};
     return cuGraphExecKernelNodeSetParams_v2(graph, node, &whole);
 }
 
 API int cuGraphKernelNodeSetParams(struct node *node, const struct kernel_parameters *given) {
-    return cuGraphExecKernelNodeSetParams(NULL, node, given);
+    if (!given) {
+        return INVALID_VALUE;
+    }
+    struct kernel_given whole = {.common = *given};
+    return cuGraphKernelNodeSetParams_v2(node, &whole);
 }
 
 API int cuGraphKernelNodeGetParams(struct node *node, struct kernel_parameters *out) {
@@ -116,6 +143,9 @@ API int cuGraphKernelNodeGetParams(struct node *node, struct kernel_parameters *
 
 int describe_copy(struct work *work, const struct box_copy *given) {
     _Static_assert(sizeof *given <= BOX_PARAMETERS, "room for what programs get back");
+    if (!given) {
+        return INVALID_VALUE;
+    }
     *work = (struct work){.kind = COPY_NODE, .of.copy.by = THIS_API};
     memcpy(work->of.copy.parameters, given, sizeof *given);
     return box_of(&work->of.copy.box, given);
@@ -132,15 +162,17 @@ API int NAME(GraphExecMemcpyNodeSetParams)(struct graph *graph, struct node *nod
                                            const struct box_copy *copy) {
     struct work work;
     int status = describe_copy(&work, copy);
-    return status ? answer(status) : replace(graph, node, work);
+    return status ? answer(status) : replace_in(graph, node, work);
 }
 
 API int NAME(GraphMemcpyNodeSetParams)(struct node *node, const struct box_copy *copy) {
-    return NAME(GraphExecMemcpyNodeSetParams)(NULL, node, copy);
+    struct work work;
+    int status = describe_copy(&work, copy);
+    return status ? answer(status) : replace(node, work);
 }
 
 API int NAME(GraphMemcpyNodeGetParams)(struct node *node, struct box_copy *out) {
-    if (node->work.kind != COPY_NODE || node->work.of.copy.by != THIS_API) {
+    if (!out || !node_is(node, COPY_NODE) || node->work.of.copy.by != THIS_API) {
         return answer(INVALID_VALUE);
     }
     memcpy(out, node->work.of.copy.parameters, sizeof *out);
@@ -155,20 +187,20 @@ static struct work filled(const struct fill_parameters *fill) {
 
 API int NAME(GraphAddMemsetNode)(struct node **out, struct graph *graph, struct node **after,
                                  size_t count, const struct fill_parameters *fill) {
-    return add_node(out, graph, after, count, filled(fill));
+    return fill ? add_node(out, graph, after, count, filled(fill)) : answer(INVALID_VALUE);
 }
 
 API int NAME(GraphMemsetNodeSetParams)(struct node *node, const struct fill_parameters *fill) {
-    return replace(NULL, node, filled(fill));
+    return fill ? replace(node, filled(fill)) : answer(INVALID_VALUE);
 }
 
 API int NAME(GraphExecMemsetNodeSetParams)(struct graph *graph, struct node *node,
                                            const struct fill_parameters *fill) {
-    return replace(graph, node, filled(fill));
+    return fill ? replace_in(graph, node, filled(fill)) : answer(INVALID_VALUE);
 }
 
 API int NAME(GraphMemsetNodeGetParams)(struct node *node, struct fill_parameters *out) {
-    if (node->work.kind != FILL_NODE) {
+    if (!out || !node_is(node, FILL_NODE)) {
         return answer(INVALID_VALUE);
     }
     *out = node->work.of.fill;
@@ -177,26 +209,31 @@ API int NAME(GraphMemsetNodeGetParams)(struct node *node, struct fill_parameters
 
 // Functions of the host
 
+static bool is_call(const struct call_parameters *call) {
+    return call && call->function;
+}
+
 static struct work called(const struct call_parameters *call) {
     return (struct work){.kind = CALL_NODE, .of.call = *call};
 }
 
 API int NAME(GraphAddHostNode)(struct node **out, struct graph *graph, struct node **after,
                                size_t count, const struct call_parameters *call) {
-    return add_node(out, graph, after, count, called(call));
+    return is_call(call) ? add_node(out, graph, after, count, called(call))
+                         : answer(INVALID_VALUE);
 }
 
 API int NAME(GraphHostNodeSetParams)(struct node *node, const struct call_parameters *call) {
-    return replace(NULL, node, called(call));
+    return is_call(call) ? replace(node, called(call)) : answer(INVALID_VALUE);
 }
 
 API int NAME(GraphExecHostNodeSetParams)(struct graph *graph, struct node *node,
                                          const struct call_parameters *call) {
-    return replace(graph, node, called(call));
+    return is_call(call) ? replace_in(graph, node, called(call)) : answer(INVALID_VALUE);
 }
 
 API int NAME(GraphHostNodeGetParams)(struct node *node, struct call_parameters *out) {
-    if (node->work.kind != CALL_NODE) {
+    if (!out || !node_is(node, CALL_NODE)) {
         return answer(INVALID_VALUE);
     }
     *out = node->work.of.call;
@@ -211,10 +248,11 @@ API int NAME(GraphAddEmptyNode)(struct node **out, struct graph *graph, struct n
 }
 
 int describe_child(struct work *work, const struct graph *child) {
-    if (child && graph_has_memory(child)) {
+    bool lives = graph_lives(child);
+    if (lives && graph_has_memory(child)) {
         return NOT_SUPPORTED;
     }
-    bool right = child && !graph_has(child, CONDITION_NODE);
+    bool right = lives && !graph_has(child, CONDITION_NODE);
     *work = (struct work){.kind = GRAPH_NODE, .of.graph = right ? graph_duplicate(child) : NULL};
     return work->of.graph ? SUCCESS : INVALID_VALUE;
 }
@@ -227,22 +265,34 @@ API int NAME(GraphAddChildGraphNode)(struct node **out, struct graph *graph, str
 }
 
 API int NAME(GraphChildGraphNodeGetGraph)(struct node *node, struct graph **out) {
-    *out = node->work.kind == GRAPH_NODE ? node->work.of.graph : NULL;
-    return *out ? SUCCESS : answer(INVALID_VALUE);
+    if (!out || !node_is(node, GRAPH_NODE)) {
+        return answer(INVALID_VALUE);
+    }
+    *out = node->work.of.graph;
+    return SUCCESS;
+}
+
+int describe_event(struct work *work, enum kind kind, event_t event) {
+    *work = (struct work){.kind = kind, .of.event = handle_of(event)};
+    return handle_get(EVENT_HANDLE, event) ? SUCCESS : INVALID_VALUE;
 }
 
 API int NAME(GraphAddEventRecordNode)(struct node **out, struct graph *graph, struct node **after,
                                       size_t count, event_t event) {
-    return add_node(out, graph, after, count, (struct work){.kind = RECORD_NODE, .of.event = handle_of(event)});
+    struct work work;
+    int status = describe_event(&work, RECORD_NODE, event);
+    return status ? answer(status) : add_node(out, graph, after, count, work);
 }
 
 API int NAME(GraphAddEventWaitNode)(struct node **out, struct graph *graph, struct node **after,
                                     size_t count, event_t event) {
-    return add_node(out, graph, after, count, (struct work){.kind = WAIT_NODE, .of.event = handle_of(event)});
+    struct work work;
+    int status = describe_event(&work, WAIT_NODE, event);
+    return status ? answer(status) : add_node(out, graph, after, count, work);
 }
 
 static int event_of(struct node *node, enum kind kind, event_t *event) {
-    if (!node || node->work.kind != kind) {
+    if (!event || !node_is(node, kind)) {
         return answer(INVALID_VALUE);
     }
     *event = (event_t)(uintptr_t)node->work.of.event;
@@ -259,24 +309,33 @@ API int NAME(GraphEventWaitNodeGetEvent)(struct node *node, event_t *event) {
 
 API int NAME(GraphExecEventRecordNodeSetEvent)(struct graph *graph, struct node *node,
                                                event_t event) {
-    return replace(graph, node, (struct work){.kind = RECORD_NODE, .of.event = handle_of(event)});
+    struct work work;
+    int status = describe_event(&work, RECORD_NODE, event);
+    return status ? answer(status) : replace_in(graph, node, work);
 }
 
-API int NAME(GraphExecEventWaitNodeSetEvent)(struct graph *graph, struct node *node, event_t event) {
-    return replace(graph, node, (struct work){.kind = WAIT_NODE, .of.event = handle_of(event)});
+API int NAME(GraphExecEventWaitNodeSetEvent)(struct graph *graph, struct node *node,
+                                             event_t event) {
+    struct work work;
+    int status = describe_event(&work, WAIT_NODE, event);
+    return status ? answer(status) : replace_in(graph, node, work);
 }
 
 API int NAME(GraphEventRecordNodeSetEvent)(struct node *node, event_t event) {
-    return NAME(GraphExecEventRecordNodeSetEvent)(NULL, node, event);
+    struct work work;
+    int status = describe_event(&work, RECORD_NODE, event);
+    return status ? answer(status) : replace(node, work);
 }
 
 API int NAME(GraphEventWaitNodeSetEvent)(struct node *node, event_t event) {
-    return NAME(GraphExecEventWaitNodeSetEvent)(NULL, node, event);
+    struct work work;
+    int status = describe_event(&work, WAIT_NODE, event);
+    return status ? answer(status) : replace(node, work);
 }
 
 API int NAME(GraphExecChildGraphNodeSetParams)(struct graph *graph, struct node *node,
                                                struct graph *child) {
     struct work work;
     int status = describe_child(&work, child);
-    return status ? answer(status) : replace(graph, node, work);
+    return status ? answer(status) : replace_in(graph, node, work);
 }

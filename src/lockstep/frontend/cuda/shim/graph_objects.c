@@ -18,17 +18,21 @@ API int NAME(UserObjectCreate)(struct user_object **out, void *data, void (*end)
 }
 
 API int NAME(UserObjectRetain)(struct user_object *object, unsigned count) {
+    if (!count || !handle_get(USER_OBJECT_HANDLE, object)) {
+        return answer(INVALID_VALUE);
+    }
     user_object_retain(object, count);
     return SUCCESS;
 }
 
 API int NAME(UserObjectRelease)(struct user_object *object, unsigned count) {
-    return answer(user_object_release(object, count));
+    bool right = count && handle_get(USER_OBJECT_HANDLE, object);
+    return answer(right ? user_object_release(object, count) : INVALID_VALUE);
 }
 
 API int NAME(GraphRetainUserObject)(struct graph *graph, struct user_object *object,
                                     unsigned count, unsigned flags) {
-    if (!graph || !object || !count || flags > MOVE) {
+    if (!graph_lives(graph) || !handle_get(USER_OBJECT_HANDLE, object) || !count || flags > MOVE) {
         return answer(INVALID_VALUE);
     }
     if (!(flags & MOVE)) {
@@ -40,7 +44,7 @@ API int NAME(GraphRetainUserObject)(struct graph *graph, struct user_object *obj
 
 API int NAME(GraphReleaseUserObject)(struct graph *graph, struct user_object *object,
                                      unsigned count) {
-    return answer(graph_disown(graph, object, count));
+    return answer(graph_lives(graph) && count ? graph_disown(graph, object, count) : INVALID_VALUE);
 }
 
 // Attributes of kernels; those on which nothing depends are not kept.
@@ -49,7 +53,7 @@ typedef __typeof__(((struct launch_attribute *)0)->value) attribute_t;
 
 API int NAME(GraphKernelNodeSetAttribute)(struct node *node, int attribute,
                                           const attribute_t *value) {
-    if (node->work.kind != KERNEL_NODE || !value) {
+    if (!node_is(node, KERNEL_NODE) || !value) {
         return answer(INVALID_VALUE);
     }
     const struct launch_attribute given = {.id = attribute, .value = *value};
@@ -57,7 +61,7 @@ API int NAME(GraphKernelNodeSetAttribute)(struct node *node, int attribute,
 }
 
 API int NAME(GraphKernelNodeGetAttribute)(struct node *node, int attribute, attribute_t *value) {
-    if (node->work.kind != KERNEL_NODE || !value) {
+    if (!node_is(node, KERNEL_NODE) || !value) {
         return answer(INVALID_VALUE);
     }
     const struct shape *shape = &node->work.of.launch.shape;
@@ -71,7 +75,7 @@ API int NAME(GraphKernelNodeGetAttribute)(struct node *node, int attribute, attr
 }
 
 API int NAME(GraphKernelNodeCopyAttributes)(struct node *source, struct node *to) {
-    if (source->work.kind != KERNEL_NODE || to->work.kind != KERNEL_NODE) {
+    if (!node_is(source, KERNEL_NODE) || !node_is(to, KERNEL_NODE)) {
         return answer(INVALID_VALUE);
     }
     const struct shape *from = &source->work.of.launch.shape;
@@ -103,7 +107,7 @@ static int number_of(const struct graph *graph, const struct node *node) {
 
 API int NAME(GraphDebugDotPrint)(struct graph *graph, const char *path, unsigned flags) {
     (void)flags;
-    FILE *file = graph && path ? fopen(path, "w") : NULL;
+    FILE *file = graph_lives(graph) && path ? fopen(path, "w") : NULL;
     if (!file) {
         return answer(INVALID_VALUE);
     }

@@ -35,7 +35,7 @@ static int child(struct work *work, struct node_parameters *given) {
         return describe_child(work, graph);
     }
     work->of.graph = graph;
-    return graph && !graph_has(graph, CONDITION_NODE) ? SUCCESS : INVALID_VALUE;
+    return graph_lives(graph) && !graph_has(graph, CONDITION_NODE) ? SUCCESS : INVALID_VALUE;
 }
 
 // What a node of these parameters does. `graph`: where it is added, or NULL where it has a place.
@@ -51,15 +51,14 @@ static int described(struct work *work, struct graph *graph, struct node_paramet
         return SUCCESS;
     case CALL_NODE:
         work->of.call = given->of.call;
-        return SUCCESS;
+        return work->of.call.function ? SUCCESS : INVALID_VALUE;
     case GRAPH_NODE:
         return child(work, given);
     case EMPTY_NODE:
         return SUCCESS;
     case WAIT_NODE:
     case RECORD_NODE:
-        work->of.event = handle_of(given->of.event);
-        return SUCCESS;
+        return describe_event(work, work->kind, given->of.event);
     case ALLOCATE_NODE:
         return graph ? work_allocation(work, &given->of.allocation) : INVALID_VALUE;
     case FREE_NODE:
@@ -74,7 +73,8 @@ static int described(struct work *work, struct graph *graph, struct node_paramet
 static int add(struct node **out, struct graph *graph, struct node *const *after, size_t count,
                struct node_parameters *given) {
     struct work work;
-    int status = out && graph && given ? described(&work, graph, given) : INVALID_VALUE;
+    bool right = out && graph_lives(graph) && given;
+    int status = right ? described(&work, graph, given) : INVALID_VALUE;
     return status ? answer(status) : add_node(out, graph, after, count, work);
 }
 
@@ -91,15 +91,19 @@ API int WITH_DATA(GraphAddNode)(struct node **out, struct graph *graph, struct n
     return add(out, graph, after, count, given);
 }
 
-API int NAME(GraphExecNodeSetParams)(struct graph *graph, struct node *node,
-                                     struct node_parameters *given) {
+static int replace(struct graph *graph, struct node *node, struct node_parameters *given) {
     struct work work;
     int status = node && given ? described(&work, NULL, given) : INVALID_VALUE;
-    return answer(status ? status : node_replace(graph, node, work));
+    return status ? status : node_replace(graph, node, work);
+}
+
+API int NAME(GraphExecNodeSetParams)(struct graph *graph, struct node *node,
+                                     struct node_parameters *given) {
+    return answer(graph_can_launch(graph) ? replace(graph, node, given) : INVALID_VALUE);
 }
 
 API int NAME(GraphNodeSetParams)(struct node *node, struct node_parameters *given) {
-    return NAME(GraphExecNodeSetParams)(NULL, node, given);
+    return answer(replace(NULL, node, given));
 }
 
 // Nodes that allocate and free
@@ -107,19 +111,19 @@ API int NAME(GraphNodeSetParams)(struct node *node, struct node_parameters *give
 API int NAME(GraphAddMemAllocNode)(struct node **out, struct graph *graph, struct node **after,
                                    size_t count, struct allocation_parameters *given) {
     struct work work;
-    int status = out && graph && given ? work_allocation(&work, given) : INVALID_VALUE;
+    int status = out && graph_lives(graph) && given ? work_allocation(&work, given) : INVALID_VALUE;
     return status ? answer(status) : add_node(out, graph, after, count, work);
 }
 
 API int NAME(GraphAddMemFreeNode)(struct node **out, struct graph *graph, struct node **after,
                                   size_t count, void *address) {
     struct work work;
-    int status = out && graph ? work_release(&work, graph, address) : INVALID_VALUE;
+    int status = out && graph_lives(graph) ? work_release(&work, graph, address) : INVALID_VALUE;
     return status ? answer(status) : add_node(out, graph, after, count, work);
 }
 
 API int NAME(GraphMemAllocNodeGetParams)(struct node *node, struct allocation_parameters *out) {
-    if (!node || node->work.kind != ALLOCATE_NODE) {
+    if (!out || !node_is(node, ALLOCATE_NODE)) {
         return answer(INVALID_VALUE);
     }
     *out = node->work.of.allocation.parameters;
@@ -127,7 +131,7 @@ API int NAME(GraphMemAllocNodeGetParams)(struct node *node, struct allocation_pa
 }
 
 API int NAME(GraphMemFreeNodeGetParams)(struct node *node, void **out) {
-    if (!node || node->work.kind != FREE_NODE) {
+    if (!out || !node_is(node, FREE_NODE)) {
         return answer(INVALID_VALUE);
     }
     *out = node->work.of.freed->address;

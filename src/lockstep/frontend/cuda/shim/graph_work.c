@@ -18,13 +18,13 @@ int work_launch(struct work *work, struct kernel *kernel, const struct kernel_pa
     work->of.launch.shape.dynamic_shared = given->shared;
     memcpy(work->of.launch.shape.grid, given->grid, sizeof given->grid);
     memcpy(work->of.launch.shape.block, given->block, sizeof given->block);
-    if (given->arguments) {
+    if (given->arguments || !kernel->facts.parameters) {
         work->of.launch.block = kernel_block(kernel, given->arguments);
-        return SUCCESS;
+        return work->of.launch.block ? SUCCESS : INVALID_VALUE;
     }
     work->of.launch.block = calloc(1, kernel->facts.parameter_bytes + 1);
     for (void **extra = given->extra; extra && *extra; extra += 2) {
-        if (*extra == (void *)BUFFER_POINTER) {
+        if (*extra == (void *)BUFFER_POINTER && extra[1]) {
             memcpy(work->of.launch.block, extra[1], kernel->facts.parameter_bytes);
         }
     }
@@ -92,9 +92,12 @@ void work_free(struct work *work) {
 }
 
 static int perform_fill(const struct fill_parameters *fill, uint64_t stream) {
-    struct region to = {fill->address, fill->rows > 1 ? fill->pitch : fill->width * fill->unit};
-    return fill_rectangle(to, fill->value, fill->unit, fill->width * fill->unit, fill->rows,
-                          stream);
+    size_t width;
+    if (!product(&width, fill->width, fill->unit, 1)) {
+        return INVALID_VALUE;
+    }
+    struct region to = {fill->address, fill->rows > 1 ? fill->pitch : width};
+    return fill_rectangle(to, fill->value, fill->unit, width, fill->rows, stream);
 }
 
 static int perform_call(const struct call_parameters *call, uint64_t stream) {

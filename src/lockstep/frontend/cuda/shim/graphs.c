@@ -5,35 +5,52 @@
 enum { UPDATE_FAILURE = 910 };
 
 API int NAME(GraphCreate)(struct graph **graph, unsigned flags) {
-    (void)flags;
+    if (!graph || flags) {
+        return answer(INVALID_VALUE);
+    }
     *graph = graph_new();
     return SUCCESS;
 }
 
 API int NAME(GraphDestroy)(struct graph *graph) {
+    if (!graph_lives(graph) || graph->inner || graph_is_captured(graph)) {
+        return answer(INVALID_VALUE);
+    }
     graph_free(graph);
     return SUCCESS;
 }
 
 API int NAME(GraphExecDestroy)(struct graph *graph) {
+    if (!graph_can_launch(graph)) {
+        return answer(INVALID_VALUE);
+    }
     graph_free(graph);
     return SUCCESS;
 }
 
 API int NAME(GraphClone)(struct graph **out, struct graph *graph) {
-    if (graph && graph_has_memory(graph)) {
+    if (!out || !graph_lives(graph)) {
+        return answer(INVALID_VALUE);
+    }
+    if (graph_has_memory(graph)) {
         return answer(NOT_SUPPORTED);
     }
-    *out = graph ? graph_duplicate(graph) : NULL;
+    *out = graph_duplicate(graph);
     return *out ? SUCCESS : answer(INVALID_VALUE);
 }
 
 API int NAME(GraphNodeFindInClone)(struct node **out, struct node *origin, struct graph *clone) {
+    if (!out || !graph_lives(clone)) {
+        return answer(INVALID_VALUE);
+    }
     *out = graph_copy_of(clone, origin);
     return *out ? SUCCESS : answer(INVALID_VALUE);
 }
 
 API int NAME(GraphNodeGetType)(struct node *node, int *kind) {
+    if (!kind || !node_lives(node)) {
+        return answer(INVALID_VALUE);
+    }
     *kind = (int)node->work.kind;
     return SUCCESS;
 }
@@ -75,6 +92,9 @@ struct instantiation {
 
 API int NAME(GraphInstantiateWithParams)(struct graph **out, struct graph *graph,
                                          struct instantiation *how) {
+    if (!how) {
+        return answer(INVALID_VALUE);
+    }
     int status = graph_instantiate(out, graph, how->flags);
     how->problem = NULL;
     how->result = status != SUCCESS;
@@ -82,6 +102,9 @@ API int NAME(GraphInstantiateWithParams)(struct graph **out, struct graph *graph
 }
 
 API int NAME(GraphExecGetFlags)(const struct graph *graph, unsigned long long *flags) {
+    if (!flags || !graph_can_launch(graph)) {
+        return answer(INVALID_VALUE);
+    }
     *flags = graph->flags;
     return SUCCESS;
 }
@@ -95,6 +118,9 @@ struct update_result {
 #if RUNTIME > 11 || !defined RUNTIME
 API int NEW_NAME(GraphExecUpdate)(struct graph *out, struct graph *graph,
                                   struct update_result *about) {
+    if (!about || !graph_can_launch(out) || !graph_lives(graph)) {
+        return answer(INVALID_VALUE);
+    }
     int result = graph_update(out, graph);
     *about = (struct update_result){.result = result};
     return result ? answer(UPDATE_FAILURE) : SUCCESS;
@@ -104,6 +130,9 @@ API int NEW_NAME(GraphExecUpdate)(struct graph *out, struct graph *graph,
 #if RUNTIME < 12
 API int NAME(GraphExecUpdate)(struct graph *out, struct graph *graph, struct node **node,
                               int *result) {
+    if (!node || !result || !graph_can_launch(out) || !graph_lives(graph)) {
+        return answer(INVALID_VALUE);
+    }
     *node = NULL;
     *result = graph_update(out, graph);
     return *result ? answer(UPDATE_FAILURE) : SUCCESS;
@@ -111,8 +140,8 @@ API int NAME(GraphExecUpdate)(struct graph *out, struct graph *graph, struct nod
 #endif
 
 API int NAME(GraphUpload)(struct graph *graph, stream_t stream) {
-    (void)graph, (void)stream;
-    return SUCCESS;
+    int status = graph_can_launch(graph) ? stream_check(stream) : INVALID_VALUE;
+    return status ? answer(status) : SUCCESS;
 }
 
 API int NAME(GraphLaunch)(struct graph *graph, stream_t stream) {
@@ -120,7 +149,7 @@ API int NAME(GraphLaunch)(struct graph *graph, stream_t stream) {
 }
 
 API int NAME(GraphNodeSetEnabled)(struct graph *graph, struct node *node, unsigned enabled) {
-    struct node *found = graph_copy_of(graph, node);
+    struct node *found = graph_can_launch(graph) ? graph_copy_of(graph, node) : NULL;
     if (found) {
         found->disabled = !enabled;
     }
@@ -128,7 +157,7 @@ API int NAME(GraphNodeSetEnabled)(struct graph *graph, struct node *node, unsign
 }
 
 API int NAME(GraphNodeGetEnabled)(struct graph *graph, struct node *node, unsigned *enabled) {
-    struct node *found = graph_copy_of(graph, node);
-    *enabled = found && !found->disabled;
-    return found ? SUCCESS : answer(INVALID_VALUE);
+    struct node *found = graph_can_launch(graph) ? graph_copy_of(graph, node) : NULL;
+    int status = found ? GIVE(enabled, !found->disabled) : INVALID_VALUE;
+    return status ? answer(status) : SUCCESS;
 }

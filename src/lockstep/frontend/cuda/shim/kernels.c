@@ -58,6 +58,10 @@ static int send_launch(struct kernel *kernel, const struct shape *shape, const v
 void *kernel_block(const struct kernel *kernel, void **arguments) {
     char *values = calloc(1, kernel->facts.parameter_bytes + 1);
     for (uint64_t k = 0; k < kernel->facts.parameters; k++) {
+        if (!arguments || !arguments[k]) {
+            free(values);
+            return NULL;
+        }
         memcpy(values + kernel->parameters[2 * k], arguments[k], kernel->parameters[2 * k + 1]);
     }
     return values;
@@ -75,10 +79,10 @@ int kernel_launch(struct kernel *kernel, const struct shape *shape, void **argum
     if (block) {
         return send_launch(kernel, shape, block, bytes);
     }
-    if (!arguments && kernel->facts.parameters) {
+    void *values = kernel_block(kernel, arguments);
+    if (!values) {
         return INVALID_VALUE;
     }
-    void *values = kernel_block(kernel, arguments);
     status = send_launch(kernel, shape, values, kernel->facts.parameter_bytes);
     free(values);
     return status;
@@ -86,6 +90,9 @@ int kernel_launch(struct kernel *kernel, const struct shape *shape, void **argum
 
 int launch_attributes(const struct launch_attribute *attributes, unsigned count,
                       struct shape *shape) {
+    if (count && !attributes) {
+        return INVALID_VALUE;
+    }
     for (unsigned k = 0; k < count; k++) {
         const unsigned *cluster = attributes[k].value.cluster;
         if (attributes[k].id == COOPERATIVE) {
@@ -102,30 +109,35 @@ int launch_attributes(const struct launch_attribute *attributes, unsigned count,
 
 enum { STREAM_ATTRIBUTES = 16 };
 
-// No address in the program: streams are numbers.
+// Streams are numbers.
 static const void *attribute_key(void *stream, int attribute) {
-    uintptr_t number = (uintptr_t)stream * STREAM_ATTRIBUTES + (uintptr_t)attribute;
-    return (const void *)((uintptr_t)1 << 63 | number);
+    return (const void *)((uintptr_t)stream * STREAM_ATTRIBUTES + (uintptr_t)attribute + 1);
 }
 
 // What a program prefers of caches and of waiting changes nothing here; it is kept for who asks.
 int stream_set_attribute(void *stream, int attribute, const void *value) {
+    if (stream_check(stream)) {
+        return INVALID_HANDLE;
+    }
     if (!value || attribute < 0 || attribute >= STREAM_ATTRIBUTES) {
         return INVALID_VALUE;
     }
     const void *key = attribute_key(stream, attribute);
-    void *kept = table_get(key);
+    void *kept = handle_get(STREAM_ATTRIBUTE, key);
     if (!kept) {
         kept = malloc(sizeof(struct launch_attribute));
-        table_put(key, kept);
+        handle_put(STREAM_ATTRIBUTE, key, kept);
     }
     memcpy(kept, value, sizeof((struct launch_attribute){0}.value));
     return SUCCESS;
 }
 
 int stream_copy_attributes(void *to, void *stream) {
+    if (stream_check(to) || stream_check(stream)) {
+        return INVALID_HANDLE;
+    }
     for (int attribute = 0; attribute < STREAM_ATTRIBUTES; attribute++) {
-        const void *kept = table_get(attribute_key(stream, attribute));
+        const void *kept = handle_get(STREAM_ATTRIBUTE, attribute_key(stream, attribute));
         if (kept) {
             stream_set_attribute(to, attribute, kept);
         }
@@ -134,11 +146,14 @@ int stream_copy_attributes(void *to, void *stream) {
 }
 
 int stream_attribute(void *value, void *stream, int attribute) {
-    if (!value) {
+    if (stream_check(stream)) {
+        return INVALID_HANDLE;
+    }
+    if (!value || attribute < 0 || attribute >= STREAM_ATTRIBUTES) {
         return INVALID_VALUE;
     }
     static const struct launch_attribute zero;
-    const void *kept = table_get(attribute_key(stream, attribute));
+    const void *kept = handle_get(STREAM_ATTRIBUTE, attribute_key(stream, attribute));
     memcpy(value, kept ? kept : &zero.value, sizeof zero.value);
     if (kept) {
         return SUCCESS;
@@ -186,7 +201,7 @@ int kernel_attribute(struct kernel *kernel, int attribute, int *value) {
         [CLUSTER_DEPTH] = (int)facts->cluster_z,
         [NOT_PORTABLE] = kernel->not_portable,
     };
-    if (attribute < 0 || attribute >= FUNCTION_ATTRIBUTES) {
+    if (attribute < 0 || attribute >= FUNCTION_ATTRIBUTES || !value) {
         return INVALID_VALUE;
     }
     *value = values[attribute];
@@ -217,7 +232,7 @@ int kernel_occupancy(struct kernel *kernel, int threads, size_t shared, int *cta
     if (status) {
         return status;
     }
-    if (threads < 1) {
+    if (threads < 1 || !ctas) {
         return INVALID_VALUE;
     }
     struct occupancy_request request = {kernel->handle, (uint64_t)threads, shared};
@@ -247,11 +262,17 @@ static int clusters_of(struct kernel *kernel, const struct shape *shape, unsigne
 }
 
 int kernel_clusters(struct kernel *kernel, const struct shape *shape, int *clusters) {
+    if (!clusters) {
+        return INVALID_VALUE;
+    }
     unsigned asked = shape->cluster[0] * shape->cluster[1] * shape->cluster[2];
     return clusters_of(kernel, shape, asked ? asked : 1, clusters);
 }
 
 int kernel_largest_cluster(struct kernel *kernel, const struct shape *shape, int *ctas) {
+    if (!ctas) {
+        return INVALID_VALUE;
+    }
     int most = kernel->not_portable ? LARGEST_CLUSTER : PORTABLE_CLUSTER;
     for (*ctas = most; *ctas > 1; *ctas /= 2) {
         int clusters;
@@ -265,7 +286,7 @@ int kernel_largest_cluster(struct kernel *kernel, const struct shape *shape, int
 
 int kernel_shared_room(struct kernel *kernel, int ctas, size_t *bytes) {
     int status = kernel_find(kernel);
-    if (status || ctas < 1) {
+    if (status || ctas < 1 || !bytes) {
         return status ? status : INVALID_VALUE;
     }
     size_t share = (size_t)gpu_attribute(SHARED_PER_SM) / (size_t)ctas / SHARED_UNIT * SHARED_UNIT;
@@ -278,7 +299,7 @@ int kernel_shared_room(struct kernel *kernel, int ctas, size_t *bytes) {
 
 int kernel_best_block(struct kernel *kernel, size_t (*shared_of)(int), size_t shared, int limit,
                       int *grid, int *block) {
-    int status = kernel_find(kernel);
+    int status = grid && block ? kernel_find(kernel) : INVALID_VALUE;
     if (status) {
         return status;
     }

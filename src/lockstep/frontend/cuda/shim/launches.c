@@ -28,6 +28,9 @@ API int __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block, size_t
     if (depth == 0) {
         return report(MISSING_CONFIGURATION);
     }
+    if (!grid || !block || !shared || !stream) {
+        return report(INVALID_VALUE);
+    }
     const struct configuration *top = &configurations[--depth];
     *grid = top->grid;
     *block = top->block;
@@ -68,7 +71,7 @@ API int cudaSetupArgument(const void *argument, size_t bytes, size_t offset) {
     if (depth == 0) {
         return report(MISSING_CONFIGURATION);
     }
-    if (bytes > MOST_PARAMETERS || offset > MOST_PARAMETERS - bytes) {
+    if (!argument || bytes > MOST_PARAMETERS || offset > MOST_PARAMETERS - bytes) {
         return report(INVALID_VALUE);
     }
     struct setup *setup = &setups[depth - 1];
@@ -125,6 +128,9 @@ API int cudaLaunchCooperativeKernel(const void *function, struct dim3 grid, stru
 }
 
 API int __cudaGetKernel(void **handle, const void *function) {
+    if (!handle) {
+        return report(INVALID_VALUE);
+    }
     *handle = kernel_of(function);
     return *handle ? SUCCESS : report(INVALID_FUNCTION);
 }
@@ -146,6 +152,9 @@ struct launch_configuration {
 };
 
 static int configured(const struct launch_configuration *how, struct shape *shape) {
+    if (!how) {
+        return INVALID_VALUE;
+    }
     *shape = shape_of(how->grid, how->block, how->shared, how->stream);
     return launch_attributes(how->attributes, how->count, shape);
 }
@@ -184,6 +193,9 @@ struct function_attributes {
 };
 
 API int cudaFuncGetAttributes(struct function_attributes *out, const void *function) {
+    if (!out) {
+        return report(INVALID_VALUE);
+    }
     struct kernel *kernel = kernel_of(function);
     int values[FUNCTION_ATTRIBUTES] = {0};
     int status = kernel ? kernel_find(kernel) : INVALID_FUNCTION;
@@ -228,6 +240,9 @@ API int cudaFuncGetParamInfo(const void *function, size_t number, size_t *offset
 
 API int cudaFuncGetName(const char **name, const void *function) {
     struct kernel *kernel = kernel_of(function);
+    if (!name) {
+        return report(INVALID_VALUE);
+    }
     *name = kernel ? kernel->name : NULL;
     return kernel ? SUCCESS : report(INVALID_FUNCTION);
 }

@@ -9,14 +9,17 @@
 API int cudaLibraryLoadData(struct module **out, const void *image, int *jit, void **jit_values,
                             unsigned jit_count, int *options, void **values, unsigned count) {
     (void)jit, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;
-    size_t bytes = image ? image_bytes(image) : 0;
+    if (!out || !image) {
+        return report(INVALID_VALUE);
+    }
+    size_t bytes = image_bytes(image);
     if (!bytes) {
         return report(INVALID_IMAGE);
     }
     struct module *module = module_open(image, bytes);
     int status = module_load(module);
     if (status) {
-        free(module);
+        module_drop(module);
         return report(status);
     }
     *out = module;
@@ -25,6 +28,9 @@ API int cudaLibraryLoadData(struct module **out, const void *image, int *jit, vo
 
 API int cudaLibraryLoadFromFile(struct module **out, const char *path, int *jit, void **jit_values,
                                 unsigned jit_count, int *options, void **values, unsigned count) {
+    if (!out || !path) {
+        return report(INVALID_VALUE);
+    }
     void *image = image_read(path);
     if (!image) {
         return report(FILE_NOT_FOUND);
@@ -35,14 +41,22 @@ API int cudaLibraryLoadFromFile(struct module **out, const char *path, int *jit,
 }
 
 API int cudaLibraryUnload(struct module *library) {
-    if (!library) {
+    if (!module_lives(library)) {
         return report(INVALID_HANDLE);
     }
     module_close(library);
     return SUCCESS;
 }
 
+static int check(const struct module *library, const char *name) {
+    return !name ? INVALID_VALUE : module_lives(library) ? SUCCESS : INVALID_HANDLE;
+}
+
 API int cudaLibraryGetKernel(struct kernel **out, struct module *library, const char *name) {
+    int wrong = check(library, out ? name : NULL);
+    if (wrong) {
+        return report(wrong);
+    }
     struct kernel *kernel = module_kernel(library, name);
     int status = kernel_find(kernel);
     if (!status) {
@@ -54,6 +68,10 @@ API int cudaLibraryGetKernel(struct kernel **out, struct module *library, const 
 
 API int cudaLibraryGetGlobal(void **address, size_t *bytes, struct module *library,
                              const char *name) {
+    int wrong = check(library, name);
+    if (wrong) {
+        return report(wrong);
+    }
     struct variable *variable = module_variable(library, name);
     int status = variable_find(variable);
     if (status) {

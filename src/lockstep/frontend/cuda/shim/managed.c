@@ -28,8 +28,9 @@ API int FUNCTION(Advise_v2)(const void *address, size_t bytes, int advice,
 
 API int FUNCTION(PrefetchAsync_v2)(const void *address, size_t bytes, struct location location,
                                    unsigned flags, stream_t stream) {
-    (void)flags, (void)stream;
-    return TELL(advise(address, bytes, PREFETCHED, device_at(location)));
+    (void)flags;
+    int status = stream_check(stream);
+    return TELL(status ? status : advise(address, bytes, PREFETCHED, device_at(location)));
 }
 
 #if RUNTIME >= 13

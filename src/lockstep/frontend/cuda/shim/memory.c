@@ -5,7 +5,7 @@
 
 #include "runtime.h"
 
-enum { MAPPED = 2, PITCH = 512, INVALID_PITCH = 12 };
+enum { MAPPED = 2, INVALID_PITCH = 12 };
 enum { TO_DEVICE = 1, TO_HOST = 2, ON_DEVICE = 3, GUESS = 4 };
 
 int allocate(void **address, size_t bytes, unsigned kind) {
@@ -36,7 +36,7 @@ API int cudaMallocManaged(void **address, size_t bytes, unsigned flags) {
 API int cudaHostAlloc(void **address, size_t bytes, unsigned flags) {
     int status = allocate(address, bytes, ALLOCATION_HOST);
     if (!status) {
-        keep_flags(*address, flags | MAPPED); // all of it is
+        keep_flags(HOST_MEMORY, *address, flags | MAPPED); // all of it is
     }
     return status;
 }
@@ -55,8 +55,7 @@ API int cudaMallocAsync(void **address, size_t bytes, stream_t stream) {
 }
 
 API int cudaMallocFromPoolAsync(void **address, size_t bytes, void *pool, stream_t stream) {
-    (void)pool;
-    return cudaMallocAsync(address, bytes, stream);
+    return is_pool(pool) ? cudaMallocAsync(address, bytes, stream) : report(INVALID_VALUE);
 }
 
 API int cudaFree(void *address) {
@@ -71,18 +70,26 @@ API int cudaFreeAsync(void *address, stream_t stream) {
     return report(stream_free(handle_of(stream), handle_of(address)));
 }
 
-static size_t pitch_of(size_t width) {
-    return (width + PITCH - 1) / PITCH * PITCH;
-}
-
 API int cudaMallocPitch(void **address, size_t *pitch, size_t width, size_t height) {
-    *pitch = pitch_of(width);
-    return allocate(address, *pitch * height, ALLOCATION_DEVICE);
+    size_t bytes;
+    int status = pitch ? pitched_bytes(width, height, 1, pitch, &bytes) : INVALID_VALUE;
+    if (status) {
+        return report(status);
+    }
+    return allocate(address, bytes, ALLOCATION_DEVICE);
 }
 
 API int cudaMalloc3D(struct pitched *out, struct extent extent) {
-    *out = (struct pitched){NULL, pitch_of(extent.width), extent.width, extent.height};
-    return allocate(&out->address, out->pitch * extent.height * extent.depth, ALLOCATION_DEVICE);
+    if (!out) {
+        return report(INVALID_VALUE);
+    }
+    size_t bytes;
+    *out = (struct pitched){NULL, 0, extent.width, extent.height};
+    int status = pitched_bytes(extent.width, extent.height, extent.depth, &out->pitch, &bytes);
+    if (status) {
+        return report(status);
+    }
+    return allocate(&out->address, bytes, ALLOCATION_DEVICE);
 }
 
 API int cudaHostRegister(void *address, size_t bytes, unsigned flags) {
@@ -97,17 +104,24 @@ API int cudaHostUnregister(void *address) {
 API int cudaHostGetDevicePointer(void **out, void *address, unsigned flags) {
     (void)flags;
     uint64_t found = 0;
-    int status = host_device_address(address, &found);
-    *out = (void *)(uintptr_t)found;
+    int status = out ? host_device_address(address, &found) : INVALID_VALUE;
+    if (out) {
+        *out = (void *)(uintptr_t)found;
+    }
     return report(status);
 }
 
 API int cudaHostGetFlags(unsigned *flags, void *address) {
-    *flags = flags_of(address);
-    return gpu_is_device(address) ? SUCCESS : report(INVALID_VALUE);
+    if (!gpu_is_device(address)) {
+        return report(INVALID_VALUE);
+    }
+    return answer_with(GIVE(flags, flags_of(HOST_MEMORY, address)));
 }
 
 API int cudaMemGetInfo(size_t *free, size_t *total) {
+    if (!free || !total) {
+        return report(INVALID_VALUE);
+    }
     struct memory_reply fields = {0};
     int status = gpu_call(CALL_MEMORY, NULL, 0, NULL, 0,
                           &(struct reply){&fields, sizeof fields, NULL, 0});
@@ -125,8 +139,8 @@ enum { UNREGISTERED, HOST, DEVICE, MANAGED };
 
 API int cudaPointerGetAttributes(struct pointer_attributes *out, const void *address) {
     int status;
-    if (!gpu_device(&status)) {
-        return report(status);
+    if (!out || !gpu_device(&status)) {
+        return report(out ? status : INVALID_VALUE);
     }
     *out = (struct pointer_attributes){UNREGISTERED, -2, NULL, (void *)address};
     if (!gpu_is_device(address)) {
@@ -223,8 +237,9 @@ API int cudaMemset(void *address, int value, size_t bytes) {
 }
 
 API int cudaMemset3DAsync(struct pitched box, int value, struct extent extent, stream_t stream) {
-    int status = SUCCESS;
-    for (size_t z = 0; z < extent.depth && !status; z++) {
+    int status = stream_check(stream) ? report(INVALID_HANDLE) : SUCCESS;
+    size_t slices = extent.width && extent.height ? extent.depth : 0;
+    for (size_t z = 0; z < slices && !status; z++) {
         char *slice = (char *)box.address + z * box.pitch * box.height;
         status = cudaMemset2DAsync(slice, box.pitch, value, extent.width, extent.height, stream);
     }
@@ -236,6 +251,9 @@ API int cudaMemset3D(struct pitched box, int value, struct extent extent) {
 }
 
 API int cudaGetSymbolAddress(void **address, const void *shadow) {
+    if (!address) {
+        return report(INVALID_VALUE);
+    }
     struct variable *variable = variable_of(shadow);
     int status = variable ? variable_find(variable) : INVALID_SYMBOL;
     *address = status ? NULL : (void *)(uintptr_t)variable_address(variable);
@@ -243,6 +261,9 @@ API int cudaGetSymbolAddress(void **address, const void *shadow) {
 }
 
 API int cudaGetSymbolSize(size_t *bytes, const void *shadow) {
+    if (!bytes) {
+        return report(INVALID_VALUE);
+    }
     struct variable *variable = variable_of(shadow);
     int status = variable ? variable_find(variable) : INVALID_SYMBOL;
     *bytes = status ? 0 : variable->size;
@@ -273,6 +294,6 @@ API int cudaMemcpyFromSymbol(void *to, const void *shadow, size_t bytes, size_t 
 }
 
 API int cudaStreamAttachMemAsync(stream_t stream, void *address, size_t bytes, unsigned flags) {
-    (void)stream, (void)address, (void)bytes, (void)flags;
-    return SUCCESS;
+    (void)address, (void)bytes, (void)flags;
+    return report(stream_check(stream));
 }

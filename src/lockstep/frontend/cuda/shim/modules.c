@@ -65,10 +65,10 @@ void *image_read(const char *path) {
     if (!file || fseek(file, 0, SEEK_END)) {
         return NULL;
     }
-    size_t bytes = (size_t)ftell(file);
+    size_t bytes = (size_t)ftell(file); // of a folder: a number that there is no room for
     char *data = calloc(1, bytes + 64);
     rewind(file);
-    bool whole = fread(data, 1, bytes, file) == bytes;
+    bool whole = data && fread(data, 1, bytes, file) == bytes;
     fclose(file);
     if (!whole) {
         free(data);
@@ -81,7 +81,13 @@ struct module *module_open(const void *image, size_t bytes) {
     struct module *module = calloc(1, sizeof *module);
     module->image = image;
     module->bytes = bytes;
+    handle_add(MODULE_HANDLE, module);
     return module;
+}
+
+void module_drop(struct module *module) {
+    handle_take(MODULE_HANDLE, module);
+    free(module);
 }
 
 int module_load(struct module *module) {
@@ -109,6 +115,7 @@ void module_close(struct module *module) {
     }
     module->status = INVALID_HANDLE;
     module->loaded = true;
+    handle_take(MODULE_HANDLE, module);
 }
 
 static void *add(struct item **list, void *named) {
@@ -132,6 +139,7 @@ struct kernel *module_kernel(struct module *module, const char *name) {
     kernel->module = module;
     kernel->name = strdup(name);
     kernel->most_dynamic = kernel->carveout = -1;
+    handle_add(KERNEL_HANDLE, kernel);
     return add(&module->kernels, kernel);
 }
 
@@ -168,50 +176,4 @@ int variable_find(struct variable *variable) {
 
 uint64_t variable_address(const struct variable *variable) {
     return variable->address[gpu_current()];
-}
-
-// Open addressing; nothing is ever taken out.
-static struct entry {
-    const void *key;
-    void *value;
-} *entries;
-static size_t places, used;
-
-static struct entry *place_of(const void *key) {
-    size_t k = ((uintptr_t)key >> 3) * 0x9E3779B97F4A7C15u & (places - 1);
-    while (entries[k].key && entries[k].key != key) {
-        k = (k + 1) & (places - 1);
-    }
-    return &entries[k];
-}
-
-static void grow(void) {
-    struct entry *old = entries;
-    size_t count = places;
-    places = count ? 2 * count : 256;
-    entries = calloc(places, sizeof *entries);
-    for (size_t k = 0; k < count; k++) {
-        if (old[k].key) {
-            *place_of(old[k].key) = old[k];
-        }
-    }
-    free(old);
-}
-
-void table_put(const void *key, void *value) {
-    pthread_mutex_lock(&lock);
-    if (2 * used >= places) {
-        grow();
-    }
-    struct entry *entry = place_of(key);
-    used += entry->key == NULL;
-    *entry = (struct entry){key, value};
-    pthread_mutex_unlock(&lock);
-}
-
-void *table_get(const void *key) {
-    pthread_mutex_lock(&lock);
-    void *value = places && key ? place_of(key)->value : NULL;
-    pthread_mutex_unlock(&lock);
-    return value;
 }

@@ -11,7 +11,7 @@ enum { FLAGS = 3, POOL_ATTRIBUTES = 8 };
 static uint64_t pool[POOL_ATTRIBUTES + 1] = {[1] = 1, [2] = 1, [3] = 1};
 
 enum { RESERVED = 5, MOST_RESERVED, USED, MOST_USED };
-#define TAKEN ((uint64_t)1 << 63) // in the table: what the pool gave, of so many bytes
+#define TAKEN ((uint64_t)1 << 63) // beside the bytes, which may be none
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void raise(int attribute, uint64_t value) {
@@ -21,7 +21,7 @@ static void raise(int attribute, uint64_t value) {
 }
 
 void pool_took(const void *address, size_t bytes) {
-    table_put(address, (void *)(uintptr_t)(TAKEN | bytes));
+    handle_put(POOL_MEMORY, address, (void *)(uintptr_t)(TAKEN | bytes));
     pthread_mutex_lock(&lock);
     pool[USED] += bytes;
     raise(RESERVED, pool[USED]);
@@ -31,9 +31,8 @@ void pool_took(const void *address, size_t bytes) {
 }
 
 void pool_gave(const void *address) {
-    uint64_t known = (uint64_t)(uintptr_t)table_get(address);
-    if (known & TAKEN) {
-        table_put(address, NULL);
+    uint64_t known = (uint64_t)(uintptr_t)handle_get(POOL_MEMORY, address);
+    if (known && handle_take(POOL_MEMORY, address)) {
         pthread_mutex_lock(&lock);
         pool[USED] -= known & ~TAKEN;
         pthread_mutex_unlock(&lock);
@@ -53,7 +52,7 @@ void pool_trim(void) {
 }
 
 int pool_get(int attribute, void *value) {
-    if (attribute < 1 || attribute > POOL_ATTRIBUTES) {
+    if (attribute < 1 || attribute > POOL_ATTRIBUTES || !value) {
         return INVALID_VALUE;
     }
     memcpy(value, &pool[attribute], attribute > FLAGS ? sizeof(uint64_t) : sizeof(int));
@@ -61,7 +60,7 @@ int pool_get(int attribute, void *value) {
 }
 
 int pool_set(int attribute, const void *value) {
-    if (attribute < 1 || attribute > POOL_ATTRIBUTES) {
+    if (attribute < 1 || attribute > POOL_ATTRIBUTES || !value) {
         return INVALID_VALUE;
     }
     if (attribute >= RESERVED) { // only the marks, to zero: they begin anew from what there is

@@ -28,7 +28,7 @@ struct shared {
 API int FUNCTION(GetMemHandle)(struct shared *out, const void *address) {
     struct pointer_request request = {handle_of(address)};
     struct pointer_reply found = {0};
-    int status = gpu_is_device(address) ? GPU_CALL(POINTER, &request, &found) : INVALID_VALUE;
+    int status = out && gpu_is_device(address) ? GPU_CALL(POINTER, &request, &found) : INVALID_VALUE;
     if (status || found.kind != ALLOCATION_DEVICE) {
         return TELL(status ? status : INVALID_VALUE);
     }
@@ -39,8 +39,8 @@ API int FUNCTION(GetMemHandle)(struct shared *out, const void *address) {
 API int FUNCTION(OpenMemHandle)(void **address, struct shared memory, unsigned flags) {
     (void)flags;
     int status; // of the link, by which the memory comes to this process
-    if (!gpu_device(&status) || memory.kind != MEMORY) {
-        return TELL(status ? status : INVALID_HANDLE);
+    if (!address || !gpu_device(&status) || memory.kind != MEMORY) {
+        return TELL(!address ? INVALID_VALUE : status ? status : INVALID_HANDLE);
     }
     *address = (void *)(uintptr_t)memory.address;
     return SUCCESS;
@@ -51,6 +51,9 @@ API int FUNCTION(CloseMemHandle)(void *address) {
 }
 
 API int FUNCTION(GetEventHandle)(struct shared *out, event_t event) {
+    if (!out || !handle_get(EVENT_HANDLE, event)) {
+        return TELL(out ? INVALID_HANDLE : INVALID_VALUE);
+    }
     *out = (struct shared){EVENT, handle_of(event), {0}};
     return SUCCESS;
 }

@@ -25,11 +25,11 @@ struct named {
 static void name(const void *key, bool is_kernel, void *item) {
     struct named *named = malloc(sizeof *named);
     *named = (struct named){is_kernel, item};
-    table_put(key, named);
+    handle_put(NAMED_ADDRESS, key, named);
 }
 
 static void *named(const void *key, bool is_kernel) {
-    struct named *found = table_get(key);
+    struct named *found = handle_get(NAMED_ADDRESS, key);
     return found && found->is_kernel == is_kernel ? found->item : NULL;
 }
 
@@ -60,7 +60,10 @@ static struct module *open_linked(const void *linked, const void *const *objects
 }
 
 API void **__cudaRegisterFatBinary(void *given) {
-    struct wrapper *wrapper = given;
+    const struct wrapper *wrapper = given;
+    if (!wrapper || !wrapper->data) {
+        return NULL;
+    }
     if (wrapper->version == LINKED && wrapper->objects) {
         return (void **)open_linked(wrapper->data, wrapper->objects);
     }
@@ -80,6 +83,9 @@ API void __cudaRegisterFunction(void **module, const char *stub, char *function,
                                 const char *symbol, int limit, void *tid, void *bid, void *block,
                                 void *grid, int *warp) {
     (void)function, (void)limit, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
+    if (!module_lives((struct module *)module) || !symbol) {
+        return;
+    }
     struct kernel *kernel = module_kernel((struct module *)module, symbol);
     kernel->stub = stub;
     name(stub, true, kernel);
@@ -89,7 +95,9 @@ API void __cudaRegisterFunction(void **module, const char *stub, char *function,
 API void __cudaRegisterVar(void **module, char *shadow, char *address, const char *symbol,
                            int external, size_t size, int constant, int global) {
     (void)address, (void)external, (void)size, (void)constant, (void)global;
-    name(shadow, false, module_variable((struct module *)module, symbol));
+    if (module_lives((struct module *)module) && symbol) {
+        name(shadow, false, module_variable((struct module *)module, symbol));
+    }
 }
 
 static struct managed {
@@ -100,6 +108,9 @@ static struct managed {
 API void __cudaRegisterManagedVar(void **module, void **shadow, char *address, const char *symbol,
                                   int external, size_t size, int constant, int global) {
     (void)address, (void)external, (void)size, (void)constant, (void)global;
+    if (!module_lives((struct module *)module) || !symbol) {
+        return;
+    }
     struct managed *entry = malloc(sizeof *entry);
     struct variable *variable = module_variable((struct module *)module, symbol);
     variable->shadow = shadow;

@@ -35,6 +35,11 @@ struct box_copy {
 // Remembers a failure for cudaGetLastError; returns it.
 int report(int status);
 
+// For what needs no context: only a failure is remembered.
+static inline int answer_with(int status) {
+    return status ? report(status) : SUCCESS;
+}
+
 struct kernel *kernel_of(const void *function);    // of a stub or a handle; NULL if none
 void kernel_announce(struct kernel *kernel);       // from now on it is a handle
 struct variable *variable_of(const void *shadow);  // of a host shadow; NULL if none

@@ -4,7 +4,10 @@
 
 enum { NON_BLOCKING = 1, NO_TIMING = 2, EVENT_FLAGS = 7 };
 
-static int with_handle(unsigned call, const void *handle) {
+static int destroy(unsigned call, enum handle_kind kind, const void *handle) {
+    if (!handle_take(kind, handle)) {
+        return report(INVALID_HANDLE);
+    }
     uint64_t request = handle_of(handle);
     return report(gpu_call(call, &request, sizeof request, NULL, 0, &(struct reply){0}));
 }
@@ -25,7 +28,9 @@ API int cudaStreamCreateWithFlags(stream_t *stream, unsigned flags) {
     struct create_stream_reply fields = {0};
     int status = GPU_CALL(CREATE_STREAM, &request, &fields);
     *stream = (void *)(uintptr_t)fields.stream;
-    keep_priority(*stream, flags, 0);
+    if (!status) {
+        keep_priority(*stream, flags, 0);
+    }
     return report(status);
 }
 
@@ -42,7 +47,7 @@ API int cudaStreamCreateWithPriority(stream_t *stream, unsigned flags, int prior
 }
 
 API int cudaStreamDestroy(stream_t stream) {
-    return with_handle(CALL_DESTROY_STREAM, stream);
+    return destroy(CALL_DESTROY_STREAM, STREAM_HANDLE, stream);
 }
 
 API int cudaStreamSynchronize(stream_t stream) {
@@ -60,13 +65,14 @@ API int cudaStreamWaitEvent(stream_t stream, event_t event, unsigned flags) {
 }
 
 API int cudaStreamGetPriority(stream_t stream, int *priority) {
-    *priority = priority_of(stream);
-    return SUCCESS;
+    int status = stream_check(stream);
+    return answer_with(status ? status : GIVE(priority, priority_of(stream)));
 }
 
 API int cudaStreamGetFlags(stream_t stream, unsigned *flags) {
-    *flags = flags_of(stream) & ((1u << PRIORITY_SHIFT) - 1);
-    return SUCCESS;
+    int status = stream_check(stream);
+    unsigned known = flags_of(STREAM_HANDLE, stream) & ((1u << PRIORITY_SHIFT) - 1);
+    return answer_with(status ? status : GIVE(flags, known));
 }
 
 API int cudaStreamGetAttribute(stream_t stream, int attribute, void *value) {
@@ -82,13 +88,13 @@ API int cudaStreamCopyAttributes(stream_t to, stream_t stream) {
 }
 
 API int cudaStreamGetId(stream_t stream, unsigned long long *id) {
-    *id = handle_of(stream);
-    return SUCCESS;
+    int status = stream_check(stream);
+    return answer_with(status ? status : GIVE(id, handle_of(stream)));
 }
 
 API int cudaStreamGetDevice(stream_t stream, int *device) {
-    *device = device_of(stream);
-    return SUCCESS;
+    int status = stream_check(stream);
+    return answer_with(status ? status : GIVE(device, device_of(stream)));
 }
 
 API int cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
@@ -108,6 +114,9 @@ API int cudaLaunchHostFunc(stream_t stream, void (*function)(void *), void *data
 API int cudaStreamAddCallback(stream_t stream, void (*function)(stream_t, int, void *), void *data,
                               unsigned flags) {
     (void)flags;
+    if (!function || stream_check(stream)) {
+        return report(function ? INVALID_HANDLE : INVALID_VALUE);
+    }
     int status = cudaStreamSynchronize(stream);
     function(stream, status, data);
     return status;
@@ -121,7 +130,9 @@ API int cudaEventCreateWithFlags(event_t *event, unsigned flags) {
     int status = gpu_call(CALL_CREATE_EVENT, NULL, 0, NULL, 0,
                           &(struct reply){&fields, sizeof fields, NULL, 0});
     *event = (void *)(uintptr_t)fields.event;
-    keep_flags(*event, flags);
+    if (!status) {
+        keep_flags(EVENT_HANDLE, *event, flags);
+    }
     return report(status);
 }
 
@@ -130,7 +141,7 @@ API int cudaEventCreate(event_t *event) {
 }
 
 API int cudaEventDestroy(event_t event) {
-    return with_handle(CALL_DESTROY_EVENT, event);
+    return destroy(CALL_DESTROY_EVENT, EVENT_HANDLE, event);
 }
 
 API int cudaEventRecord(event_t event, stream_t stream) {
@@ -154,7 +165,7 @@ API int cudaEventElapsedTime(float *milliseconds, event_t start, event_t end) {
     if (!milliseconds) {
         return report(INVALID_VALUE);
     }
-    if ((flags_of(start) | flags_of(end)) & NO_TIMING) {
+    if ((flags_of(EVENT_HANDLE, start) | flags_of(EVENT_HANDLE, end)) & NO_TIMING) {
         return report(INVALID_HANDLE);
     }
     struct elapsed_request request = {handle_of(start), handle_of(end)};

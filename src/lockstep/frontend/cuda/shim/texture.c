@@ -22,6 +22,21 @@ static struct create_texture_request of_array(const struct array *array) {
     };
 }
 
+bool resource_lives(const struct resource *resource) {
+    switch (resource->kind) {
+    case OF_ARRAY:
+        return array_lives(resource->of.array);
+    case OF_MIPMAPPED:
+        return mipmapped_lives(resource->of.mipmapped);
+    case OF_LINEAR:
+        return resource->of.linear.address && element_bytes(&resource->of.linear.format);
+    case OF_ROWS:
+        return resource->of.rows.address && element_bytes(&resource->of.rows.format);
+    default:
+        return false;
+    }
+}
+
 static struct create_texture_request described(const struct resource *resource) {
     struct create_texture_request out;
     const struct format *format;
@@ -65,6 +80,9 @@ static uint64_t bits_of(float number) {
 }
 
 int texture_new(unsigned long long *out, const struct texture *texture) {
+    if (!out || !resource_lives(&texture->resource)) {
+        return INVALID_VALUE;
+    }
     const struct sampling *sampling = &texture->sampling;
     struct create_texture_request request = described(&texture->resource);
     request.filter = (uint64_t)sampling->filter;
@@ -87,16 +105,20 @@ int texture_new(unsigned long long *out, const struct texture *texture) {
     if (!status) {
         struct texture *kept = malloc(sizeof *kept);
         *kept = *texture;
-        table_put((void *)(uintptr_t)fields.texture, kept);
+        handle_put(TEXTURE_HANDLE, (void *)(uintptr_t)fields.texture, kept);
     }
     return status;
 }
 
 int texture_free(unsigned long long object) {
     struct destroy_texture_request request = {object};
+    void *kept = handle_get(TEXTURE_HANDLE, (void *)(uintptr_t)object);
+    if (handle_take(TEXTURE_HANDLE, (void *)(uintptr_t)object)) {
+        free(kept);
+    }
     return gpu_call(CALL_DESTROY_TEXTURE, &request, sizeof request, NULL, 0, &(struct reply){0});
 }
 
 const struct texture *texture_of(unsigned long long object) {
-    return table_get((void *)(uintptr_t)object);
+    return handle_get(TEXTURE_HANDLE, (void *)(uintptr_t)object);
 }

@@ -4,6 +4,9 @@
 
 API int cudaCreateTextureObject(unsigned long long *out, const struct resource *resource,
                                 const struct sampling *sampling, const void *view) {
+    if (!resource || !sampling) {
+        return report(INVALID_VALUE);
+    }
     if (view) {
         return report(gpu_unsupported("cudaCreateTextureObject with a resource view"));
     }
@@ -19,6 +22,9 @@ API int cudaCreateTextureObject_v2(unsigned long long *out, const struct resourc
 }
 
 API int cudaCreateSurfaceObject(unsigned long long *out, const struct resource *resource) {
+    if (!resource) {
+        return report(INVALID_VALUE);
+    }
     static const struct sampling none = {.address = {1, 1, 1}};
     return report(texture_new(out, &(struct texture){*resource, none}));
 }
@@ -33,7 +39,7 @@ API int cudaDestroySurfaceObject(unsigned long long surface) {
 
 API int cudaGetTextureObjectResourceDesc(struct resource *out, unsigned long long texture) {
     const struct texture *object = texture_of(texture);
-    if (!object) {
+    if (!out || !object) {
         return report(INVALID_VALUE);
     }
     *out = object->resource;
@@ -46,7 +52,7 @@ API int cudaGetSurfaceObjectResourceDesc(struct resource *out, unsigned long lon
 
 API int cudaGetTextureObjectTextureDesc(struct sampling *out, unsigned long long texture) {
     const struct texture *object = texture_of(texture);
-    if (!object) {
+    if (!out || !object) {
         return report(INVALID_VALUE);
     }
     *out = object->sampling;

@@ -22,6 +22,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 struct user_object *user_object_new(void *data, void (*end)(void *), unsigned references) {
     struct user_object *object = malloc(sizeof *object);
     *object = (struct user_object){data, end, references};
+    handle_add(USER_OBJECT_HANDLE, object);
     return object;
 }
 
@@ -38,6 +39,7 @@ int user_object_release(struct user_object *object, unsigned count) {
     bool ends = right && !object->references;
     pthread_mutex_unlock(&lock);
     if (ends) {
+        handle_take(USER_OBJECT_HANDLE, object);
         object->end(object->data);
         free(object);
     }
