@@ -109,7 +109,7 @@ def launch(by, stream):
     by = c_int(by)
     places = (c_void_p * 1)(addressof(by))
     ok(rt.cudaLaunchKernel(byref(stub), one, one, places, c_size_t(0), stream))
-ok(rt.cudaStreamBeginCapture(stream, 0))
+ok(rt.cudaStreamBeginCapture(stream, 2))
 launch(10, stream)
 ok(rt.cudaEventRecord(event, stream)), ok(rt.cudaStreamWaitEvent(second, event, 0))
 launch(100, second)

@@ -280,3 +280,76 @@ say(rt.cudaMemset3D(Pitched(memory.value, 1, 1, 1), 0, Extent(0, 1, -1)),
     rt.cudaMemset3D(Pitched(memory.value, 1, 1, 1), 0, Extent(1, 1, -1)))
 ok(rt.cudaMemcpy(memory, host, one, 1))
 """) == ["2 2 2 2 2 2 2", "1 1 1 1 1 0", "0 1"]
+
+
+CAPTURING = """
+stream, graph, fresh = made(rt.cudaStreamCreate), c_void_p(), c_void_p()
+size, state, mode, pinned = c_size_t(64), c_int(), c_int(), made(rt.cudaMallocHost, c_size_t(64))
+spare, other = made(rt.cudaMalloc, size), made(rt.cudaMalloc, size)
+def attempt(how, call):
+    ok(rt.cudaStreamBeginCapture(stream, how))
+    ok(rt.cudaMemsetAsync(memory, 0, size, stream))
+    status = call()
+    ok(rt.cudaStreamIsCapturing(stream, byref(state)))
+    return status, state.value, rt.cudaStreamEndCapture(stream, byref(graph))
+def exchange(to):
+    mode.value = to
+    ok(rt.cudaThreadExchangeStreamCaptureMode(byref(mode)))
+    return mode.value
+calls = [
+    lambda: rt.cudaMalloc(byref(fresh), size),
+    lambda: rt.cudaMallocHost(byref(fresh), size),
+    lambda: rt.cudaMallocManaged(byref(fresh), size, 1),
+    lambda: rt.cudaFree(spare),
+    lambda: rt.cudaMemcpy(memory, host, size, 1),
+    lambda: rt.cudaMemcpy2D(memory, size, host, size, size, c_size_t(2), 1),
+    lambda: cu.cuMemAlloc_v2(byref(fresh), size),
+    lambda: cu.cuMemFree_v2(other),
+    lambda: cu.cuMemcpyHtoD_v2(memory, host, size),
+    lambda: rt.cudaFreeHost(pinned),
+]
+"""
+
+
+def test_calls_that_may_wait_spoil_a_capture(run):
+    """Unless capturing began in relaxed mode."""
+    assert run(
+        CAPTURING
+        + """
+for how in (0, 1, 2):
+    say(*{attempt(how, call) for call in calls})
+say(rt.cudaStreamBeginCapture(stream, 3), rt.cudaStreamBeginCapture(stream, -1))
+say(*attempt(2, rt.cudaDeviceSynchronize), *attempt(2, cu.cuCtxSynchronize))
+ok(rt.cudaMemcpy(memory, host, size, 1)), ok(rt.cudaDeviceSynchronize())
+"""
+    ) == ["(900, 2, 901)", "(900, 2, 901)", "(0, 1, 0)", "1 1", "900 2 901 900 2 901"]
+
+
+def test_the_mode_of_a_thread_allows_them(run):
+    """In relaxed mode all, in that of the thread what captures of others would forbid."""
+    assert run(
+        CAPTURING
+        + """
+import threading
+def elsewhere(to, call):
+    got = []
+    def work():
+        before = exchange(to)
+        got.extend((before, call()))
+    thread = threading.Thread(target=work)
+    thread.start(), thread.join()
+    return tuple(got)
+call = lambda: rt.cudaMemcpy(memory, host, size, 1)
+say(exchange(2), exchange(2), *attempt(0, call), exchange(1), *attempt(0, call), exchange(0))
+for how in (0, 1, 2):
+    say(*(attempt(how, lambda: elsewhere(to, call)) for to in (0, 1, 2)))
+say(rt.cudaThreadExchangeStreamCaptureMode(None),
+    rt.cudaThreadExchangeStreamCaptureMode(byref(c_int(3))))
+"""
+    ) == [
+        "0 2 0 1 0 2 900 2 901 1",
+        "((0, 900), 2, 901) ((0, 0), 1, 0) ((0, 0), 1, 0)",
+        "((0, 0), 1, 0) ((0, 0), 1, 0) ((0, 0), 1, 0)",
+        "((0, 0), 1, 0) ((0, 0), 1, 0) ((0, 0), 1, 0)",
+        "1 1",
+    ]

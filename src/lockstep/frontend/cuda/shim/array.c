@@ -39,7 +39,7 @@ static bool array_bytes(const struct array *array, size_t *bytes) {
 
 static int check(const void *out, const struct format *format, struct extent extent) {
     bool right = out && format && extent.width && element_bytes(format);
-    return right ? SUCCESS : INVALID_VALUE;
+    return right ? capture_forbids() : INVALID_VALUE;
 }
 
 static int allocate(void **address, size_t bytes) {
@@ -76,8 +76,12 @@ int array_free(struct array *array) {
     if (!array || handle_get(ARRAY_HANDLE, array) != array) { // or it is a level
         return INVALID_VALUE;
     }
+    int status = capture_forbids();
+    if (status) {
+        return status;
+    }
     handle_take(ARRAY_HANDLE, array);
-    int status = release(array->address);
+    status = release(array->address);
     free(array);
     return status;
 }
@@ -129,11 +133,15 @@ int mipmapped_free(struct mipmapped *mipmapped) {
     if (!mipmapped_lives(mipmapped)) {
         return INVALID_VALUE;
     }
+    int status = capture_forbids();
+    if (status) {
+        return status;
+    }
     handle_take(MIPMAPPED_HANDLE, mipmapped);
     for (unsigned k = 0; k < mipmapped->levels; k++) {
         handle_take(ARRAY_HANDLE, &mipmapped->level[k]);
     }
-    int status = release(mipmapped->level[0].address);
+    status = release(mipmapped->level[0].address);
     free(mipmapped);
     return status;
 }

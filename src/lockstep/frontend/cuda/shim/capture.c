@@ -18,12 +18,15 @@ static struct captured {
     struct graph *graph;
     bool began;           // capturing began in this stream; its entry has the following
     bool owned, invalid;  // the graph was made for it; it was asked what no graph can do
+    int mode;
+    pthread_t thread;     // that began
     struct node **after;  // which the next node waits for
     size_t after_count;
     unsigned long long id;
 } captured[MOST];
 static size_t count;
 static unsigned long long captures;
+static _Thread_local int thread_mode = GLOBAL_MODE;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int check(uint64_t stream) {
@@ -57,6 +60,51 @@ static bool spoil(uint64_t handle) {
     }
     pthread_mutex_unlock(&lock);
     return known != NULL;
+}
+
+// Of a call that may wait: that is what cudaThreadExchangeStreamCaptureMode says of modes.
+static bool forbids(const struct captured *capture) {
+    return pthread_equal(capture->thread, pthread_self())
+               ? thread_mode != RELAXED_MODE && capture->mode != RELAXED_MODE
+               : thread_mode == GLOBAL_MODE && capture->mode == GLOBAL_MODE;
+}
+
+int capture_forbids(void) {
+    int status = SUCCESS;
+    pthread_mutex_lock(&lock);
+    for (size_t k = 0; k < count; k++) {
+        if (captured[k].began && forbids(&captured[k])) {
+            captured[k].invalid = true;
+            status = UNSUPPORTED_CAPTURE;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+// In all modes: the device can never be done with what does not run.
+int capture_forbids_waiting(void) {
+    int status = SUCCESS;
+    pthread_mutex_lock(&lock);
+    for (size_t k = 0; k < count; k++) {
+        if (captured[k].began &&
+            device_of((void *)(uintptr_t)captured[k].handle) == gpu_current()) {
+            captured[k].invalid = true;
+            status = UNSUPPORTED_CAPTURE;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+int capture_exchange_mode(int *mode) {
+    if (!mode || *mode < GLOBAL_MODE || *mode > RELAXED_MODE) {
+        return INVALID_VALUE;
+    }
+    int before = thread_mode;
+    thread_mode = *mode;
+    *mode = before;
+    return SUCCESS;
 }
 
 static bool enter(uint64_t handle, struct graph *graph, bool began) {
@@ -97,12 +145,12 @@ bool capture_add(uint64_t stream, struct work work) {
     return known != NULL;
 }
 
-// The mode says which other calls are illegal meanwhile: none is here.
-int capture_begin(uint64_t stream, struct graph *graph, struct node *const *after, size_t n) {
+int capture_begin(uint64_t stream, int mode, struct graph *graph, struct node *const *after,
+                  size_t n) {
     if (!stream || check(stream)) {
         return stream ? INVALID_HANDLE : UNSUPPORTED_CAPTURE;
     }
-    if (!handles_live(NODE_HANDLE, after, n)) {
+    if (mode < GLOBAL_MODE || mode > RELAXED_MODE || !handles_live(NODE_HANDLE, after, n)) {
         return INVALID_VALUE;
     }
     pthread_mutex_lock(&lock);
@@ -114,6 +162,8 @@ int capture_begin(uint64_t stream, struct graph *graph, struct node *const *afte
         set_after(first, after, n, false);
         first->id = ++captures;
         first->owned = owned;
+        first->mode = mode;
+        first->thread = pthread_self();
     }
     pthread_mutex_unlock(&lock);
     return fresh ? SUCCESS : ILLEGAL_STATE;
@@ -184,6 +234,9 @@ static bool is_invalid(uint64_t stream) {
 static int enqueue_status(uint64_t stream) {
     if (check(stream)) {
         return INVALID_HANDLE;
+    }
+    if (stream == STREAM_BLOCKING) {
+        return capture_forbids();
     }
     return is_invalid(stream) ? INVALIDATED_CAPTURE : SUCCESS;
 }

@@ -306,7 +306,8 @@ API int cuCtxGetFlags(unsigned *flags) {
 }
 
 API int cuCtxSynchronize(void) {
-    return translate(synchronize(0, 0));
+    int status = capture_forbids_waiting();
+    return translate(status ? status : synchronize(0, 0));
 }
 
 API int cuCtxSetCacheConfig(int preference) {

@@ -7,12 +7,13 @@
 enum { READ_AND_WRITE = 3 }; // CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 
 static int allocate(pointer_t *address, size_t bytes, unsigned kind) {
-    if (!address || !bytes) {
-        return INVALID_VALUE;
+    int status = address && bytes ? capture_forbids() : INVALID_VALUE;
+    if (status) {
+        return status;
     }
     struct allocate_request request = {bytes, kind};
     struct allocate_reply fields = {0};
-    int status = GPU_CALL(ALLOCATE, &request, &fields);
+    status = GPU_CALL(ALLOCATE, &request, &fields);
     *address = fields.address;
     return translate(status);
 }
@@ -96,7 +97,11 @@ API int cuMemAllocFromPoolAsync(pointer_t *address, size_t bytes, void *pool, st
 }
 
 static int release(pointer_t address, bool host) {
-    return translate(address ? memory_free_of(address, host) : SUCCESS);
+    if (!address) {
+        return SUCCESS;
+    }
+    int status = capture_forbids();
+    return translate(status ? status : memory_free_of(address, host));
 }
 
 API int cuMemFree(pointer_t address) {

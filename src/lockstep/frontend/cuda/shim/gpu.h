@@ -329,6 +329,13 @@ bool product(size_t *out, size_t a, size_t b, size_t c); // false: it does not f
 int fill_rectangle(struct region to, uint64_t value, size_t unit, size_t width, size_t rows,
                    uint64_t stream);
 
+// While streams are captured, calls that may wait for what they run are errors that spoil captures:
+// the modes with which these began, and that of the thread, say whether (capture.c).
+enum { GLOBAL_MODE, THREAD_LOCAL_MODE, RELAXED_MODE }; // cudaStreamCaptureMode
+int capture_forbids(void);         // SUCCESS: the thread may make such a call
+int capture_forbids_waiting(void); // the same of a call that waits for the whole device
+int capture_exchange_mode(int *mode);
+
 // What a program enqueues in a stream is done now, or kept for the graph for which the stream is
 // captured (capture.c).
 int stream_launch(struct kernel *kernel, const struct shape *shape, void **arguments,

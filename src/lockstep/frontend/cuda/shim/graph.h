@@ -174,7 +174,8 @@ struct capture {
     size_t count;
     bool invalid; // it can only be ended, and gives no graph
 };
-int capture_begin(uint64_t stream, struct graph *graph, struct node *const *after, size_t count);
+int capture_begin(uint64_t stream, int mode, struct graph *graph, struct node *const *after,
+                  size_t count);
 int capture_end(uint64_t stream, struct graph **graph);
 struct capture capture_of(uint64_t stream);
 int capture_set_after(uint64_t stream, struct node *const *after, size_t count, bool keep);

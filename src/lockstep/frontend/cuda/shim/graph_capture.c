@@ -5,19 +5,26 @@
 enum { ADD_DEPENDENCIES = 0 }; // cudaStreamUpdateCaptureDependenciesFlags
 enum { CAPTURING = 1, INVALID = 2 }; // cudaStreamCaptureStatus
 
-API int NAME(StreamBeginCapture)(stream_t stream, int mode) {
-    (void)mode;
-    return answer(capture_begin(handle_of(stream), NULL, NULL, 0));
+#ifdef RUNTIME
+API int cudaStreamBeginCapture(stream_t stream, int mode) {
+    return report(capture_begin(handle_of(stream), mode, NULL, NULL, 0));
 }
-#ifndef RUNTIME
-ALSO(cuStreamBeginCapture_v2, cuStreamBeginCapture); // the first one had no mode
+#else
+API int cuStreamBeginCapture_v2(stream_t stream, int mode) {
+    return translate(capture_begin(handle_of(stream), mode, NULL, NULL, 0));
+}
+
+// The first one had no mode.
+API int cuStreamBeginCapture(stream_t stream) {
+    return cuStreamBeginCapture_v2(stream, GLOBAL_MODE);
+}
 #endif
 
 API int NAME(StreamBeginCaptureToGraph)(stream_t stream, struct graph *graph,
                                         struct node *const *after, const void *edges, size_t nodes,
                                         int mode) {
-    (void)edges, (void)mode;
-    return answer(graph_lives(graph) ? capture_begin(handle_of(stream), graph, after, nodes)
+    (void)edges;
+    return answer(graph_lives(graph) ? capture_begin(handle_of(stream), mode, graph, after, nodes)
                                      : INVALID_VALUE);
 }
 
@@ -119,6 +126,6 @@ API int NAME(StreamUpdateCaptureDependencies)(stream_t stream, struct node **aft
 #endif
 
 API int NAME(ThreadExchangeStreamCaptureMode)(int *mode) {
-    int status = GIVE(mode, 0);
+    int status = capture_exchange_mode(mode);
     return status ? answer(status) : SUCCESS;
 }

@@ -9,18 +9,23 @@ enum { MAPPED = 2, INVALID_PITCH = 12 };
 enum { TO_DEVICE = 1, TO_HOST = 2, ON_DEVICE = 3, GUESS = 4 };
 
 int allocate(void **address, size_t bytes, unsigned kind) {
-    if (!address) {
-        return report(INVALID_VALUE);
+    int status = address ? capture_forbids() : INVALID_VALUE;
+    if (status) {
+        return report(status);
     }
     struct allocate_request request = {bytes, kind};
     struct allocate_reply fields = {0};
-    int status = GPU_CALL(ALLOCATE, &request, &fields);
+    status = GPU_CALL(ALLOCATE, &request, &fields);
     *address = (void *)(uintptr_t)fields.address;
     return report(status);
 }
 
 static int release(void *address, bool host) {
-    return address ? report(memory_free_of(handle_of(address), host)) : SUCCESS;
+    if (!address) {
+        return SUCCESS;
+    }
+    int status = capture_forbids();
+    return report(status ? status : memory_free_of(handle_of(address), host));
 }
 
 API int cudaMalloc(void **address, size_t bytes) {

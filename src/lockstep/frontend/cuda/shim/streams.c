@@ -13,7 +13,8 @@ static int destroy(unsigned call, enum handle_kind kind, const void *handle) {
 }
 
 API int cudaDeviceSynchronize(void) {
-    return report(synchronize(0, 0));
+    int status = capture_forbids_waiting();
+    return report(status ? status : synchronize(0, 0));
 }
 
 API int cudaThreadSynchronize(void) {
