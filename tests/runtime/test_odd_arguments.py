@@ -217,6 +217,36 @@ say(rt.cudaGraphDestroy(graph), rt.cudaGraphDestroy(whole), rt.cudaGraphDestroy(
 """) == ["1 1 1", "0 0 1"]
 
 
+def test_nodes_are_of_one_graph_and_no_graph_is_within_itself(run):
+    assert run("""
+graph, other = made(rt.cudaGraphCreate, 0), made(rt.cudaGraphCreate, 0)
+none, one, node, fresh, inner = c_size_t(0), c_size_t(1), c_void_p(), c_void_p(), c_void_p()
+ok(rt.cudaGraphAddEmptyNode(byref(node), graph, None, none))
+say(rt.cudaGraphAddEmptyNode(byref(fresh), other, byref(node), one),
+    rt.cudaGraphAddDependencies(other, byref(node), byref(node), None, one))
+child = (c_uint64 * 32)(4, 0, graph.value, 1)  # moved, not copied
+def move(to):
+    return rt.cudaGraphAddNode(byref(fresh), to, None, None, none, child)
+say(move(graph), move(other), move(other))
+child[2] = other.value
+ok(rt.cudaGraphChildGraphNodeGetGraph(fresh, byref(inner)))
+say(move(graph), inner.value == graph.value)
+ok(rt.cudaGraphAddDependencies(graph, byref(node), byref(node), None, one))  # no order is left
+say(rt.cudaGraphClone(byref(fresh), graph), rt.cudaGraphClone(byref(fresh), other),
+    rt.cudaGraphInstantiate(byref(fresh), other, c_uint64(0)))
+""") == ["1 1", "1 0 1", "1 True", "1 1 1"]
+
+
+def test_a_graph_that_is_gone_is_not_that_which_takes_its_place(run):
+    assert run("""
+one, none, node = made(rt.cudaGraphCreate, 0), c_size_t(0), c_void_p()
+gone = [made(rt.cudaGraphCreate, 0) for _ in range(20)]  # more than malloc keeps of a thread's
+for graph in gone:
+    ok(rt.cudaGraphDestroy(graph))
+say(*{rt.cudaGraphAddChildGraphNode(byref(node), graph, None, none, one) for graph in gone})
+""") == ["1"]
+
+
 def test_arrays_modules_and_functions_that_are_none_are_refused(run):
     assert run("""
 class Format(Structure):

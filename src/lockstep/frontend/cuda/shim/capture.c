@@ -150,7 +150,7 @@ int capture_begin(uint64_t stream, int mode, struct graph *graph, struct node *c
     if (!stream || check(stream)) {
         return stream ? INVALID_HANDLE : UNSUPPORTED_CAPTURE;
     }
-    if (mode < GLOBAL_MODE || mode > RELAXED_MODE || !handles_live(NODE_HANDLE, after, n)) {
+    if (mode < GLOBAL_MODE || mode > RELAXED_MODE || !graph_has_nodes(graph, after, n)) {
         return INVALID_VALUE;
     }
     pthread_mutex_lock(&lock);
@@ -208,8 +208,12 @@ struct capture capture_of(uint64_t stream) {
 }
 
 int capture_set_after(uint64_t stream, struct node *const *after, size_t n, bool keep) {
-    if (check(stream) || !handles_live(NODE_HANDLE, after, n)) {
-        return check(stream) ? INVALID_HANDLE : INVALID_VALUE;
+    const struct graph *graph = capture_of(stream).graph;
+    if (check(stream) || !graph) {
+        return check(stream) ? INVALID_HANDLE : ILLEGAL_STATE;
+    }
+    if (!graph_has_nodes(graph, after, n)) {
+        return INVALID_VALUE;
     }
     pthread_mutex_lock(&lock);
     const struct captured *known = find(stream);

@@ -156,8 +156,6 @@ enum handle_kind {
 void handle_put(enum handle_kind kind, const void *key, void *value);
 void *handle_get(enum handle_kind kind, const void *key); // NULL: there is none, as of NULL
 bool handle_take(enum handle_kind kind, const void *key); // away; false: there was none
-// Whether all of an array of handles are; without one, none may be asked for.
-bool handles_live(enum handle_kind kind, const void *list, size_t count);
 
 static inline void handle_add(enum handle_kind kind, void *handle) {
     handle_put(kind, handle, handle);

@@ -39,14 +39,29 @@ void graph_free(struct graph *graph) {
     free(graph);
 }
 
-// Programs cannot destroy the graphs that a node has: they go with it.
-static void own_graphs(const struct work *work) {
-    if (work->kind == GRAPH_NODE) {
-        work->of.graph->inner = true;
+bool graph_has_nodes(const struct graph *graph, struct node *const *nodes, size_t count) {
+    size_t k = 0;
+    while (nodes && k < count && node_lives(nodes[k]) && nodes[k]->graph == graph) {
+        k++;
     }
+    return k == count;
+}
+
+static bool own(struct graph *graph) {
+    if (graph) {
+        graph->inner = true;
+    }
+    return graph != NULL;
+}
+
+// Programs cannot destroy the graphs that a node has: they go with it. False: one is missing, as
+// graphs are that have no order.
+static bool own_graphs(const struct work *work) {
+    bool whole = work->kind != GRAPH_NODE || own(work->of.graph);
     for (unsigned k = 0; work->kind == CONDITION_NODE && k < work->of.condition.size; k++) {
-        work->of.condition.bodies[k]->inner = true;
+        whole = own(work->of.condition.bodies[k]) && whole;
     }
+    return whole;
 }
 
 void node_wait_for(struct node *node, struct node *other) {
@@ -123,6 +138,7 @@ static void forget_order(const struct graph *graph) {
 struct graph *graph_duplicate(const struct graph *graph) {
     struct graph *copy = graph_new();
     size_t left = 0;
+    bool whole = true;
     forget_order(graph);
     for (struct node *node = graph->first; node; node = node->next) {
         left++;
@@ -132,13 +148,14 @@ struct graph *graph_duplicate(const struct graph *graph) {
         for (size_t k = 0; k < node->count; k++) {
             node_wait_for(same, graph_copy_of(copy, node->after[k]));
         }
+        whole = own_graphs(&same->work) && whole;
         same->origin = node;
         same->disabled = node->disabled;
         node->placed = true;
     }
     conditions_share(copy, graph);
     graph_share_owned(copy, graph);
-    if (left) {
+    if (left || !whole) {
         graph_free(copy);
         return NULL;
     }

@@ -137,6 +137,9 @@ static inline bool node_is(const struct node *node, enum kind kind) {
     return node_lives(node) && node->work.kind == kind;
 }
 
+// Whether all of an array are nodes of the graph; without one, none may be asked for.
+bool graph_has_nodes(const struct graph *graph, struct node *const *nodes, size_t count);
+
 struct graph *graph_new(void);
 void graph_free(struct graph *graph);
 struct node *graph_add(struct graph *graph, struct work work, struct node *const *after,

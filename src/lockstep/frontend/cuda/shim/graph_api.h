@@ -42,5 +42,9 @@ int describe_kernel(struct work *work, const struct kernel_given *given); // gra
 int describe_copy(struct work *work, const struct box_copy *given);
 int describe_child(struct work *work, const struct graph *child);
 int describe_event(struct work *work, enum kind kind, event_t event);
+// To be asked before the node is described: what is allocated for that may take the place of a graph
+// that is gone.
+bool can_add_node(struct node **out, const struct graph *graph, struct node *const *after,
+                  size_t count);
 int add_node(struct node **out, struct graph *graph, struct node *const *after, size_t count,
              struct work work);

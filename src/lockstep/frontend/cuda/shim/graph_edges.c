@@ -5,12 +5,8 @@
 // Both ends of each edge are nodes of the graph.
 static bool are_edges(const struct graph *graph, struct node *const *from, struct node *const *to,
                       size_t count) {
-    bool right = graph_lives(graph) && handles_live(NODE_HANDLE, from, count) &&
-                 handles_live(NODE_HANDLE, to, count);
-    for (size_t k = 0; k < count && right; k++) {
-        right = from[k]->graph == graph && to[k]->graph == graph;
-    }
-    return right;
+    return graph_lives(graph) && graph_has_nodes(graph, from, count) &&
+           graph_has_nodes(graph, to, count);
 }
 
 static int connect(const struct graph *graph, struct node *const *from, struct node *const *to,

@@ -6,9 +6,14 @@
 
 #include "graph_api.h"
 
+bool can_add_node(struct node **out, const struct graph *graph, struct node *const *after,
+                  size_t count) {
+    return out && graph_lives(graph) && graph_has_nodes(graph, after, count);
+}
+
 int add_node(struct node **out, struct graph *graph, struct node *const *after, size_t count,
              struct work work) {
-    if (!out || !graph_lives(graph) || !handles_live(NODE_HANDLE, after, count)) {
+    if (!can_add_node(out, graph, after, count)) {
         work_free(&work);
         return answer(INVALID_VALUE);
     }
@@ -260,7 +265,8 @@ int describe_child(struct work *work, const struct graph *child) {
 API int NAME(GraphAddChildGraphNode)(struct node **out, struct graph *graph, struct node **after,
                                      size_t count, struct graph *child) {
     struct work work;
-    int status = describe_child(&work, child);
+    bool right = can_add_node(out, graph, after, count);
+    int status = right ? describe_child(&work, child) : INVALID_VALUE;
     return status ? answer(status) : add_node(out, graph, after, count, work);
 }
 

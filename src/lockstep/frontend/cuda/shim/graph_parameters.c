@@ -29,13 +29,32 @@ struct node_parameters {
     long long unused;
 };
 
-static int child(struct work *work, struct node_parameters *given) {
+// One within the other, or the same.
+static bool holds(const struct graph *outer, const struct graph *graph) {
+    bool found = outer == graph;
+    for (const struct node *node = outer->first; node && !found; node = node->next) {
+        const struct work *work = &node->work;
+        found = work->kind == GRAPH_NODE && holds(work->of.graph, graph);
+        for (unsigned k = 0; work->kind == CONDITION_NODE && k < work->of.condition.size; k++) {
+            found = found || holds(work->of.condition.bodies[k], graph);
+        }
+    }
+    return found;
+}
+
+// A graph that moves has nobody yet, and does not go into itself.
+static bool can_move(const struct graph *graph, const struct graph *to) {
+    return to && graph_lives(graph) && !graph->inner && !graph_is_captured(graph) &&
+           !holds(graph, to);
+}
+
+static int child(struct work *work, const struct graph *to, struct node_parameters *given) {
     struct graph *graph = given->of.child.graph;
     if (given->of.child.ownership != MOVED) {
         return describe_child(work, graph);
     }
     work->of.graph = graph;
-    return graph_lives(graph) && !graph_has(graph, CONDITION_NODE) ? SUCCESS : INVALID_VALUE;
+    return can_move(graph, to) && !graph_has(graph, CONDITION_NODE) ? SUCCESS : INVALID_VALUE;
 }
 
 // What a node of these parameters does. `graph`: where it is added, or NULL where it has a place.
@@ -53,7 +72,7 @@ static int described(struct work *work, struct graph *graph, struct node_paramet
         work->of.call = given->of.call;
         return work->of.call.function ? SUCCESS : INVALID_VALUE;
     case GRAPH_NODE:
-        return child(work, given);
+        return child(work, graph, given);
     case EMPTY_NODE:
         return SUCCESS;
     case WAIT_NODE:
@@ -73,7 +92,7 @@ static int described(struct work *work, struct graph *graph, struct node_paramet
 static int add(struct node **out, struct graph *graph, struct node *const *after, size_t count,
                struct node_parameters *given) {
     struct work work;
-    bool right = out && graph_lives(graph) && given;
+    bool right = given && can_add_node(out, graph, after, count);
     int status = right ? described(&work, graph, given) : INVALID_VALUE;
     return status ? answer(status) : add_node(out, graph, after, count, work);
 }
@@ -111,14 +130,16 @@ API int NAME(GraphNodeSetParams)(struct node *node, struct node_parameters *give
 API int NAME(GraphAddMemAllocNode)(struct node **out, struct graph *graph, struct node **after,
                                    size_t count, struct allocation_parameters *given) {
     struct work work;
-    int status = out && graph_lives(graph) && given ? work_allocation(&work, given) : INVALID_VALUE;
+    bool right = given && can_add_node(out, graph, after, count);
+    int status = right ? work_allocation(&work, given) : INVALID_VALUE;
     return status ? answer(status) : add_node(out, graph, after, count, work);
 }
 
 API int NAME(GraphAddMemFreeNode)(struct node **out, struct graph *graph, struct node **after,
                                   size_t count, void *address) {
     struct work work;
-    int status = out && graph_lives(graph) ? work_release(&work, graph, address) : INVALID_VALUE;
+    bool right = can_add_node(out, graph, after, count);
+    int status = right ? work_release(&work, graph, address) : INVALID_VALUE;
     return status ? answer(status) : add_node(out, graph, after, count, work);
 }
 

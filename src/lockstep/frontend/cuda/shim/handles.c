@@ -74,12 +74,3 @@ bool handle_take(enum handle_kind kind, const void *key) {
     pthread_mutex_unlock(&lock);
     return found;
 }
-
-bool handles_live(enum handle_kind kind, const void *list, size_t count) {
-    void *const *handles = list;
-    size_t k = 0;
-    while (handles && k < count && handle_get(kind, handles[k])) {
-        k++;
-    }
-    return k == count;
-}
