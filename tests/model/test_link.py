@@ -104,6 +104,37 @@ def test_an_inbox_holds_all_credits_and_wraps_around():
         window(joined, start)  # only hands the credits back
 
 
+def test_memory_follows_what_waits_and_not_what_may():
+    joined = link.build(1, 1, LATENCY, buffer=64, sends=8)
+    kept = 0
+    for start in range(0, 40 * LATENCY, LATENCY):
+        for i in range(3):
+            put(joined, 0, 0, start, tag=start + i)
+        window(joined, start)
+        while joined.ports[0].count > 2:
+            assert link.first(joined, 0).tag == kept % 3 + kept // 3 * LATENCY
+            link.take(joined, 0)
+            kept += 1
+    assert kept == 40 * 3 - 2
+    assert 5 <= joined.inbox["arrival"][0].nonzero()[0].max() < 2 * (2 + 3)
+
+
+def test_what_waits_is_not_moved_over_what_wraps_around():
+    joined = link.build(1, 1, LATENCY, buffer=6, sends=6)
+    sent = taken = 0
+    for start in range(0, 60 * LATENCY, LATENCY):
+        while link.can_send(joined, 0, 0):
+            put(joined, 0, 0, start, tag=sent)
+            sent += 1
+        window(joined, start)
+        for _ in range(1 + start // LATENCY % 6):
+            if joined.ports[0].count:
+                assert link.first(joined, 0).tag == taken
+                link.take(joined, 0)
+                taken += 1
+    assert taken > 100
+
+
 def test_a_window_may_be_shorter_than_the_latency():
     joined = link.build(1, 1, LATENCY, buffer=8, sends=1)
     put(joined, 0, 0, now=0, tag=1)

@@ -2,7 +2,9 @@
 
 import errno
 import itertools
+import mmap
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,8 +53,24 @@ def test_large_pages_hold_what_small_ones_held():
     assert (array == np.arange(len(array))).all() and not untouched.any()
 
 
-def test_without_free_large_pages_small_ones_stay():
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="of Linux")
+def test_what_is_used_little_stays_in_small_pages():
+    size, page = records_module._LARGE_PAGE, mmap.PAGESIZE
+    pages = records_module._pages(4 * size)
+    address = np.frombuffer(pages, np.uint8).ctypes.data
+    begin = -address % size
+    for large, small in ((0, 30), (1, 300)):
+        for k in range(small):
+            pages[begin + large * size + k * page] = 1
+    shares = [records_module._touched(address + begin + k * size) for k in range(3)]
+    assert shares == [30 * page / size, 300 * page / size, 0]
+    assert records_module._collapse(pages, address) <= 1
+    assert records_module._touched(address + begin) == shares[0]
+
+
+def test_without_free_large_pages_small_ones_stay(monkeypatch):
     asked = []
+    monkeypatch.setattr(records_module, "_touched", lambda address: 1.0)
 
     class Pages:
         def __len__(self):

@@ -206,6 +206,21 @@ def drop(link, destination):
     port.count -= 1
 
 
+@inline
+def _begin_anew(link, destination, count):
+    """Move what waits to the front of an inbox that will hold ``count`` messages, if it is past it.
+
+    So the memory that is touched follows what waits, not what may: 40 MB of an H100's networks. A
+    message is moved once at most for each that was taken.
+    """
+    port = link.ports[destination]
+    if port.head <= count or port.head + port.count > link.spec[0].in_capacity:
+        return
+    for k in range(port.count):
+        link.inbox[destination, k] = link.inbox[destination, port.head + k]
+    port.head = 0
+
+
 @jit
 def deliver(link, window, owners, owner, start):
     """Move what was sent in a window, which began at ``start``, to the inboxes of an owner.
@@ -233,6 +248,7 @@ def deliver(link, window, owners, owner, start):
         if owners[d] == owner:
             for t in range(spec.window):
                 link.bins[d, t + 1] += link.bins[d, t]
+            _begin_anew(link, d, link.ports[d].count + link.bins[d, spec.window])
     for s in range(spec.sources):
         for k in range(link.sent[turn, s]):
             message = link.outbox[turn, s, k]
