@@ -8,6 +8,7 @@ import pytest
 
 import lockstep
 from lockstep.errors import LockstepError, WorkloadError
+from lockstep.execution.launches.faults import LaunchError
 from ptx_twin import cluster_programs as clusters
 
 
@@ -58,3 +59,28 @@ def test_what_is_not_executed_is_refused(assemble):
     text = clusters.kernel("multimem.ld_reduce.global.add.u32 %a, [%out];")
     with pytest.raises(LockstepError, match=r"LDGMC.*is not supported"):
         assemble(text)[4, clusters.THREADS](0)
+
+
+@pytest.mark.parametrize("far", [1 << 16, 1 << 24, 5 << 24])
+def test_shared_memory_that_is_no_ctas(assemble, far):
+    text = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 far)
+{
+    .shared .align 4 .b32 words[32];
+    .reg .b32 %r<4>; .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r1, [far];
+    mov.u32 %r2, words;
+    add.u32 %r2, %r2, %r1;
+    ld.shared.u32 %r3, [%r2];
+    st.global.u32 [%rd1], %r3;
+    ret;
+}
+"""
+    kernel = assemble(text)
+    out = kernel.module.device.zeros(1, "u4")
+    kernel[1, 1](out, 0)
+    with pytest.raises(LaunchError, match="invalid shared read of 4 bytes"):
+        kernel[1, 1](out, far)

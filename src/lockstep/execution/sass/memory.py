@@ -42,7 +42,7 @@ def window_of(i: Instruction) -> Window:
 def address_of(lift: Lift, operand: Address, window: Window) -> Value:
     """The sum that an address operand stands for: 64 bits, or 32 in a window.
 
-    An address of shared memory may have the CTA's rank in its cluster; it is always the own one.
+    An address of shared memory may have the CTA's rank in its cluster.
     In the cluster's, it is relative to the CTA's own.
     """
     b = lift.b
@@ -63,11 +63,16 @@ def address_of(lift: Lift, operand: Address, window: Window) -> Value:
     if operand.offset:
         address = b.ir.add(address, b.constant(kind, operand.offset).ir)
     if window == Window.SHARED and lift.clustered:
-        own = b.constant(I32, (1 << TAG_SHIFT) - 1)
-        return Value(b.ir.and_(address, own.ir), I32)
+        return _without_own_rank(lift, Value(address, I32))
     if window == Window.CLUSTER:
         return Value(b.ir.sub(address, lift.scalar_field("cta", "tag", I32).ir), I32)
     return Value(address, kind, sum=(base, operand.offset))
+
+
+def _without_own_rank(lift: Lift, address: Value) -> Value:
+    """An address of shared memory with the CTA's own rank, or none. Another rank stays: too far."""
+    own = lift.scalar_field("cta", "tag", I32)
+    return lift.b.elementwise("umin", address, Value(lift.b.ir.sub(address.ir, own.ir), I32))
 
 
 def _term(lift: Lift, register: Register, kind: Type, wide: bool) -> Value:
