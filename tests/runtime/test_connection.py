@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from lockstep.frontend.cuda.calls import FORMS, HEADER, Call, encode
+from lockstep.frontend.cuda.calls import FORMS, HEADER, PRINTED, Call, encode
 from lockstep.runtime.status import Status
 
 
@@ -95,3 +95,56 @@ def test_noise_as_an_image(client, capfd):
         for size in (4, 100, 5000):
             reply = client.call("LOAD_MODULE", head + rng.bytes(size))
             assert reply["status"] in (200, 209)
+
+
+SAY = b"""
+.version 7.0
+.target sm_70
+.address_size 64
+.extern .func (.param .b32 result) vprintf(.param .b64 format, .param .b64 arguments);
+.global .align 1 .b8 text[4] = {72, 105, 10, 0};
+.visible .entry say()
+{
+    .reg .b32 %r<2>; .reg .b64 %rd<3>;
+    mov.u64 %rd1, text;
+    cvta.global.u64 %rd1, %rd1;
+    mov.u64 %rd2, 0;
+    .param .b64 format; .param .b64 arguments; .param .b32 result;
+    st.param.b64 [format], %rd1;
+    st.param.b64 [arguments], %rd2;
+    call.uni (result), vprintf, (format, arguments);
+    ret;
+}
+"""
+
+
+@pytest.fixture
+def say(client):
+    """Function that launches a kernel that prints a line."""
+    module = client.call("LOAD_MODULE", SAY)["module"]
+    kernel = client.call("FIND_KERNEL", b"say", module=module)["kernel"]
+    shape = {"block_x": 1, "cluster_x": 0, "cluster_y": 0, "cluster_z": 0}
+    return lambda: client.launch(kernel, 0, 0, 0, **shape)
+
+
+def test_what_kernels_print_comes_when_the_program_waits(client, say, capfd):
+    assert "status" not in say()
+    assert "status" not in client.call("CREATE_EVENT"), "no text yet"
+    client.send("SYNCHRONIZE")
+    assert HEADER.unpack(client.link.recv(HEADER.size)) == (PRINTED, 0, 3)
+    assert client.link.recv(3) == b"Hi\n"
+    assert client.answer()[:2] == (Call.SYNCHRONIZE, 0)
+    assert capfd.readouterr().out == ""
+
+
+def test_what_kernels_print_before_the_next_launch(client, say):
+    say()
+    shape = dict.fromkeys(FORMS[Call.LAUNCH].request, 0)
+    client.send("LAUNCH", **shape)  # it is refused
+    assert HEADER.unpack(client.link.recv(HEADER.size))[0] == PRINTED
+
+
+def test_what_the_program_did_not_wait_for(client, say, capfd):
+    say()
+    client.connection.close()
+    assert capfd.readouterr().out == "Hi\n"

@@ -28,6 +28,7 @@ PROGRAMS = {
     "virtual-memory": ("virtual_memory.cu", "-lcuda"),
     "graph-objects": ("graph_objects.cu",),
     "processes": ("processes.cu",),
+    "printing": ("printing.cu",),
     "queries": ("queries.cu", "-lcuda"),
     "launches": LAUNCHES,
     "linked": ("linked.cu", "linked_variables.cu", "-rdc=true"),

@@ -1,9 +1,11 @@
 """One program's connection: messages in, answers out."""
 
 import socket
+import sys
 from time import perf_counter
 
 from lockstep.frontend.cuda.calls import (
+    BLOCKING,
     FORMS,
     HEADER,
     Call,
@@ -11,6 +13,7 @@ from lockstep.frontend.cuda.calls import (
     decode,
     decode_header,
     encode,
+    encode_printed,
 )
 from lockstep.frontend.cuda.record import RecordWriter
 from lockstep.host_calls import HostCall
@@ -20,6 +23,7 @@ from lockstep.runtime.simulator import Simulator
 
 PIECE = 1 << 18  # bytes received at once
 PATIENCE = 30.0  # seconds in which a program takes an answer
+_WAITING = {Call.SYNCHRONIZE, Call.LOAD_MODULE, Call.UNLOAD_MODULE, Call.RESET}
 
 
 class Connection:
@@ -34,6 +38,8 @@ class Connection:
         self._simulator, self._record = simulator, record
         self._answered = 0.0  # host time of the last answer; 0 = there was none
         self.waiting = bytearray()  # of a message that has not arrived as a whole
+        self._printed = bytearray()  # by the program's kernels; it was not told yet
+        simulator.keep_printed()
 
     def receive(self) -> bool:
         """Execute what has arrived; false at the end of the connection.
@@ -65,9 +71,15 @@ class Connection:
         self._count_own_time()
         if self._record and call == Call.LAUNCH:
             self._record.note(self.number, self.context.owned.unannounced(), self._look)
+        waits = call in _WAITING or fields.get("stream") == BLOCKING
+        waits = waits and not FORMS[call].one_way
+        if call == Call.LAUNCH:
+            self._tell_printed()
         try:
             answer = self.context.perform(call, fields, data)
+            self._bring_printed(waits)
         except Refused as refused:
+            self._bring_printed(waits)
             self._refuse(call, refused)
             return
         if self._record:
@@ -78,7 +90,23 @@ class Connection:
         if call == Call.HELLO:
             socket.send_fds(self.link, [b"m"], [self._simulator.device.memory.file])
         self.context.finish(answer)
+        self._take_printed()
         self._answered = perf_counter()
+
+    def _bring_printed(self, waits: bool) -> None:
+        """The program gets what its kernels have printed when it waits for them, as in CUDA."""
+        self._take_printed()
+        if waits:
+            self._tell_printed()
+
+    def _take_printed(self) -> None:
+        self._printed += self._simulator.printed
+        self._simulator.printed.clear()
+
+    def _tell_printed(self) -> None:
+        if self._printed:
+            self.link.sendall(encode_printed(bytes(self._printed)))
+            self._printed.clear()
 
     def _count_own_time(self) -> None:
         """What the program did since its last call takes time in the model, if that is asked."""
@@ -103,6 +131,8 @@ class Connection:
     def close(self) -> None:
         """Free what the program had; the record says so, because others may get its memory."""
         self.link.close()
+        self._take_printed()  # what the program did not wait for
+        sys.stdout.write(self._printed.decode("utf-8", "replace"))
         self.context.close()
         if self._record:
             self._record.add(self.number, Call.RESET, 0, b"", self._look)

@@ -109,6 +109,7 @@ class Simulator:
         self.copies = {name: Traffic() for name in ("to device", "to host", "on device", "fills")}
         self.unsupported: Counter[str] = Counter()
         self.problems: list[str] = []
+        self.printed = bytearray()  # by kernels, for the program that is served
         self.stuck = False  # a launch could not move, or reached a limit
         self.untimed_cycles = 0.0
 
@@ -125,6 +126,11 @@ class Simulator:
     def home(self, address: int) -> Device:
         """The device whose memory an address lies in; the first one, if it is no device's."""
         return next((d for d, span in self._spans if address in span), self.device)
+
+    def keep_printed(self) -> None:
+        """Leave in ``printed`` what kernels print from now on."""
+        for device in self.devices:
+            device.services.write_printed = self.printed.extend
 
     def partial_result(self) -> Result | SystemResult:
         """Of what was simulated so far."""

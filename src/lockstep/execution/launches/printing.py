@@ -77,7 +77,9 @@ def _format(spec: bytes, kind: bytes, length: bytes, arguments: Arguments) -> by
     if kind == b"c":
         return _print(spec + kind, ctypes.c_int(arguments.integer(4, signed=False) & 0xFF))
     if kind == b"s":
-        return _print(spec + kind, ctypes.c_char_p(arguments.text(arguments.integer(8, False))))
+        address = arguments.integer(8, signed=False)
+        text = arguments.text(address) if address else b"(null)"
+        return _print(spec + kind, ctypes.c_char_p(text))
     if kind == b"p":
         return _print(spec + kind, ctypes.c_void_p(arguments.integer(8, signed=False)))
     value = ctypes.c_double.from_buffer_copy(arguments.take(8))

@@ -1,6 +1,7 @@
 """What kernels ask the host for: printf, malloc and free, assert, conditions of graphs."""
 
 import sys
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -21,13 +22,15 @@ class Services:
     """The services of one device; its kernels share them.
 
     ``launches`` and ``nanoseconds`` are what special registers tell of the device: launches so far,
-    and its time; ``cuda`` is what CUDA's device runtime knows.
+    and its time; ``cuda`` is what CUDA's device runtime knows; ``write_printed`` gets what kernels
+    print, as bytes.
     """
 
     def __init__(self, memory: DeviceMemory, heap_bytes: int = HEAP_BYTES):
         self.memory, self.heap = memory, Heap(memory, heap_bytes)
         self.launches = self.nanoseconds = 0
         self.remarks = Remarks()
+        self.write_printed: Callable[[bytes], None] = _write_printed
         self.cuda = RuntimeState(memory, self.heap, self.remarks, ParameterBuffers(memory))
         own = (self._print, self._allocate, self._free, self._fail, self._set_condition)
         self._own = dict(zip(SERVICES, own))
@@ -59,7 +62,7 @@ class Services:
         if form == 0:
             return -1
         arguments = Arguments(lambda k, n: call.read(packed + k, n), call.text)
-        sys.stdout.write(render(call.text(form), arguments).decode("utf-8", "replace"))
+        self.write_printed(render(call.text(form), arguments))
         return arguments.count
 
     def _allocate(self, call: ServiceCall) -> int:
@@ -96,3 +99,7 @@ class Services:
             message = f"{handle:#x} is the handle of no conditional node"
             raise call.error("illegal_address", message, address=handle) from None
         return 0
+
+
+def _write_printed(text: bytes) -> None:
+    sys.stdout.write(text.decode("utf-8", "replace"))

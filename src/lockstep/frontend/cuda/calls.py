@@ -5,6 +5,7 @@ body. The body of a request is the call's request fields, one u64 each, in order
 that of the answer the same with the reply fields. The answer repeats the call's number and its
 status is a ``cudaError_t``, which the driver API's ``CUresult`` shares; a status that is not zero
 comes without a body. One-way calls have no answer. Calls of one connection are executed in order.
+Before an answer there may be a message of the number ``PRINTED``: what kernels have printed.
 
 The C side includes a header that :func:`c_header` makes from the tables below.
 """
@@ -60,6 +61,8 @@ class Call(IntEnum):
     PEER_ACCESS = 34
 
 
+PRINTED = 0
+"""In the place of a call: text for the program's standard output, among what it prints itself."""
 BLOCKING = 3
 """In the place of a stream: the default one, and the program waits for the copy. Other numbers as
 small are CUDA's for the default stream."""
@@ -280,6 +283,11 @@ def encode(call: Call, fields: tuple[int, ...] = (), data: bytes = b"", status: 
     return HEADER.pack(call, status, len(words) + len(data)) + words + data
 
 
+def encode_printed(text: bytes) -> bytes:
+    """The message that brings the program what kernels have printed."""
+    return HEADER.pack(PRINTED, 0, len(text)) + text
+
+
 def encode_body(fields: tuple[int, ...]) -> bytes:
     """Fields as a message has them."""
     return struct.pack(f"<{len(fields)}Q", *(f & (1 << 64) - 1 for f in fields))
@@ -304,7 +312,7 @@ def decode(names: tuple[str, ...], body: bytes) -> tuple[dict[str, int], bytes]:
 def c_header() -> str:
     """The tables as a C header: numbers, and a struct for the fields of each call."""
     lines = ["#pragma once", "#include <stdint.h>", f"#define CALLS_KEY {key()}ull"]
-    lines += [f"#define STREAM_BLOCKING {BLOCKING}"]
+    lines += [f"#define STREAM_BLOCKING {BLOCKING}", f"#define PRINTED {PRINTED}"]
     lines += [f"#define CALL_{call.name} {call:d}" for call in Call]
     lines += [f"#define ALLOCATION_{kind.name} {kind:d}" for kind in Allocation]
     lines += [f"#define LIMIT_{limit.name} {limit:d}" for limit in Limit]

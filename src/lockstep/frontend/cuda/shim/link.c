@@ -93,9 +93,25 @@ static bool send_request(unsigned call, const void *fields, size_t size, const v
     return send_all(&header, sizeof header) && send_all(fields, size) && send_all(data, bytes);
 }
 
+// The header of an answer. What kernels have printed comes before it, and goes where the program
+// prints: a program may have put another file in the place of its standard output.
+static bool receive_header(struct header *header) {
+    bool arrived = receive_all(header, sizeof *header);
+    while (arrived && header->call == PRINTED) {
+        char *text = malloc(header->bytes);
+        arrived = text && receive_all(text, header->bytes);
+        if (arrived) {
+            fwrite(text, 1, header->bytes, stdout);
+        }
+        free(text);
+        arrived = arrived && receive_all(header, sizeof *header);
+    }
+    return arrived;
+}
+
 static bool receive_reply(unsigned call, struct reply *reply, int *status) {
     struct header header;
-    if (!receive_all(&header, sizeof header) || header.call != call) {
+    if (!receive_header(&header) || header.call != call) {
         return false;
     }
     *status = header.status;
