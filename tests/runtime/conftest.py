@@ -60,7 +60,7 @@ class Client:
 
     def send(self, name, data=b"", **fields):
         call = Call[name]
-        fields = {"stream": BLOCKING, "event": 0, "flags": 0} | fields
+        fields = {"stream": BLOCKING, "event": 0, "flags": 0, "managed": 0} | fields
         values = tuple(fields[f] for f in FORMS[call].request)
         sender = threading.Thread(target=self.link.sendall, args=(encode(call, values, data),))
         sender.start()

@@ -7,6 +7,7 @@ import pytest
 import lockstep
 from lockstep.errors import LockstepError
 from lockstep.execution.memory import textures
+from lockstep.frontend.cuda.calls import Allocation
 from lockstep.runtime import Simulator
 from lockstep.runtime.status import Status
 from lockstep.sampling.running import Online
@@ -76,6 +77,18 @@ def test_variables(client):
     assert found["size"] == 16
     assert client.read(found["address"], 4, np.uint32).tolist() == [5, 6, 7, 8]
     assert client.call("FIND_VARIABLE", b"none", module=module)["status"] == Status.INVALID_SYMBOL
+
+
+def test_variables_that_are_managed_memory(client):
+    module = client.module()
+    place = client.call("FIND_VARIABLE", b"counter", module=module)["address"]
+    assert client.call("POINTER", address=place)["kind"] == Allocation.DEVICE
+    client.call("FIND_VARIABLE", b"counter", module=module, managed=1)
+    found = client.call("POINTER", address=place + 15)
+    assert (found["start"], found["size"], found["kind"]) == (place, 16, Allocation.MANAGED)
+    assert (place, 16) in client.connection.context.owned.unannounced(), "call records have it"
+    client.call("UNLOAD_MODULE", module=module)
+    assert not client.connection.context.owned.unannounced()
 
 
 def test_a_fault_is_sticky_until_a_reset(client, capfd):

@@ -29,6 +29,7 @@ class ProgramCode:
         self._modules: dict[tuple[int, Device], Module] = {}
         self._kernels: dict[int, tuple[int, str]] = Handles()  # module and name
         self._entries: dict[tuple[int, Device], Entry] = {}
+        self.managed: dict[int, tuple[int, int]] = {}  # variables by address: module and bytes
 
     @property
     def device(self) -> Device:
@@ -37,7 +38,7 @@ class ProgramCode:
 
     def clear(self) -> None:
         """Forget all of it."""
-        for table in (self._entries, self._kernels, self._modules, self._images):
+        for table in (self._entries, self._kernels, self._modules, self._images, self.managed):
             table.clear()
 
     def entry(self, handle: int) -> Entry:
@@ -90,6 +91,8 @@ class ProgramCode:
     def unload_module(self, fields: dict, data: bytes) -> CallAnswer:
         """Forget a module."""
         del self._images[fields["module"]]
+        for address in [a for a, (module, _) in self.managed.items() if module == fields["module"]]:
+            del self.managed[address]
         for place in [place for place in self._modules if place[0] == fields["module"]]:
             del self._modules[place]
         return CallAnswer()
@@ -144,4 +147,6 @@ class ProgramCode:
             variable = module.symbol(data.decode("utf-8", "replace"))
         except WorkloadError as error:
             raise Refused(Status.INVALID_SYMBOL, error) from error
+        if fields["managed"]:
+            self.managed[variable.pointer] = fields["module"], variable.nbytes
         return CallAnswer((variable.pointer, variable.nbytes))

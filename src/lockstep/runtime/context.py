@@ -56,7 +56,7 @@ class ProgramContext:
         self._next = FIRST_HANDLE
         self.streams = ProgramStreams(simulator, self._handle, lambda: self.device)
         self.code = ProgramCode(simulator, self._handle, lambda: self.device)
-        self.owned = ProgramMemory(simulator, self.streams)
+        self.owned = ProgramMemory(simulator, self.streams, self.code.managed)
         self.broken: Status | None = None
         self.stack_bytes = 0  # of a thread, that the program asked for
 

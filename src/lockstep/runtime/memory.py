@@ -1,6 +1,6 @@
 """The calls of a program about device memory, and what it has of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import msgspec
 import numpy as np
@@ -44,8 +44,14 @@ class DeviceRegion(msgspec.Struct, frozen=True):
 class ProgramMemory:
     """The allocations and textures of one program, and the calls about them."""
 
-    def __init__(self, simulator: Simulator, streams: ProgramStreams):
-        self.simulator, self.streams = simulator, streams
+    def __init__(
+        self,
+        simulator: Simulator,
+        streams: ProgramStreams,
+        variables: Mapping[int, tuple[int, int]],
+    ):
+        """``variables``: those that are managed memory, by address: module and bytes."""
+        self.simulator, self.streams, self._variables = simulator, streams, variables
         self._allocations: dict[int, Allocation] = Handles()
         self._textures: dict[int, Device] = {}
         self._warned = False
@@ -64,7 +70,8 @@ class ProgramMemory:
         """Memory, as (address, bytes), that the program writes without a call."""
         kinds = (Allocation.MANAGED, Allocation.HOST)
         starts = (a for a, kind in self._allocations.items() if kind in kinds)
-        return [part for start in starts if (part := self._find(start))]
+        allocated = [part for start in starts if (part := self._find(start))]
+        return allocated + [(start, size) for start, (_, size) in self._variables.items()]
 
     def note_leaks(self, device: Device | None = None) -> None:
         """Tell the checks what the program has not freed, of all devices or of one."""
@@ -134,11 +141,14 @@ class ProgramMemory:
         return CallAnswer()
 
     def pointer(self, fields: dict, data: bytes) -> CallAnswer:
-        """The allocation that holds an address."""
+        """The allocation that holds an address, or the managed variable."""
         found = self._find(fields["address"])
         if found is None:
             raise Refused(Status.INVALID_VALUE)
         kind = self._allocations.get(found[0], Allocation.DEVICE)
+        for start, (_, size) in self._variables.items():
+            if start <= fields["address"] < start + size:
+                found, kind = (start, size), Allocation.MANAGED
         return CallAnswer((*found, kind, self.simulator.home(found[0]).index))
 
     def memory(self, fields: dict, data: bytes) -> CallAnswer:

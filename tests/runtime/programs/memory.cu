@@ -52,6 +52,9 @@ int main() {
 #else
     cudaMemLocation loc = {cudaMemLocationTypeDevice, 0};
     CK(cudaMemPrefetchAsync(m, 4096, loc, 0, 0));
+    CK(cudaMemPrefetchAsync(&mg, sizeof mg, loc, 0, 0));
+    IS(cudaMemPrefetchAsync(d, 1024, loc, 0, 0), cudaErrorInvalidValue);
+    IS(cudaMemAdvise(own.data(), 4096, cudaMemAdviseSetReadMostly, loc), cudaErrorInvalidValue);
     CK(cudaMemAdvise(m, 4096, cudaMemAdviseSetReadMostly, loc));
 #endif
 
@@ -65,6 +68,8 @@ int main() {
     // symbols
     float c[4] = {1, 2, 3, 4};
     CK(cudaMemcpyToSymbol(coef, c, sizeof c));
+    IS(cudaMemcpyToSymbol(coef, c, 8, 12), cudaErrorInvalidValue);
+    IS(cudaMemcpyFromSymbol(c, coef, 4, -4), cudaErrorInvalidValue);
     float *o;
     CK(cudaMalloc(&o, 128));
     use<<<1, 32>>>(o);

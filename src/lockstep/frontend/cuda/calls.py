@@ -150,7 +150,7 @@ FORMS: dict[Call, Form] = {
         data="name",
         reply_data="u64 offset and u64 size of each parameter",
     ),
-    Call.FIND_VARIABLE: Form(("module",), ("address", "size"), data="name"),
+    Call.FIND_VARIABLE: Form(("module", "managed"), ("address", "size"), data="name"),
     Call.ALLOCATE: Form(("size", "kind"), ("address",)),
     Call.FREE: Form(("address",)),
     Call.POINTER: Form(("address",), ("start", "size", "kind", "device")),

@@ -96,10 +96,26 @@ static void change(struct range *range, int advice, int device) {
     }
 }
 
+// Only of managed memory can anything be said.
+static int check_managed(const void *address) {
+    struct pointer_request request = {(uint64_t)(uintptr_t)address};
+    struct pointer_reply found = {0};
+    int status;
+    if (!gpu_device(&status)) {
+        return status;
+    }
+    status = gpu_is_device(address) ? GPU_CALL(POINTER, &request, &found) : INVALID_VALUE;
+    return status || found.kind == ALLOCATION_MANAGED ? status : INVALID_VALUE;
+}
+
 int advise(const void *address, size_t bytes, int advice, int device) {
     uintptr_t start = (uintptr_t)address, end = start + bytes;
     if (device != ON_THE_HOST && (device < 0 || device >= MOST_DEVICES)) {
         return INVALID_DEVICE;
+    }
+    int status = advice == FORGOTTEN ? SUCCESS : check_managed(address);
+    if (status) {
+        return status;
     }
     pthread_mutex_lock(&lock);
     if (bytes && (ranges || advice != FORGOTTEN)) {
@@ -152,17 +168,8 @@ enum {
 };
 
 int advice_of(void *data, size_t size, int attribute, const void *address, size_t bytes) {
-    struct pointer_request request = {(uint64_t)(uintptr_t)address};
-    struct pointer_reply found = {0};
-    int status;
-    if (!gpu_device(&status)) {
-        return status;
-    }
-    if (!data || size < sizeof(int) || size % sizeof(int) || !bytes || !gpu_is_device(address)) {
-        return INVALID_VALUE;
-    }
-    status = GPU_CALL(POINTER, &request, &found);
-    if (status || found.kind != ALLOCATION_MANAGED) {
+    int status = check_managed(address);
+    if (status || !data || size < sizeof(int) || size % sizeof(int) || !bytes) {
         return status ? status : INVALID_VALUE;
     }
     pthread_mutex_lock(&lock);

@@ -31,10 +31,10 @@ API int cudaGraphAddMemcpyNodeToSymbol(struct node **out, struct graph *graph, s
                                        size_t bytes, size_t offset, int kind) {
     (void)kind;
     void *address;
-    int status = cudaGetSymbolAddress(&address, shadow);
+    int status = inside_symbol(&address, shadow, offset, bytes);
     return status ? status
                   : add_node(out, graph, after, count,
-                             copied((char *)address + offset, source, bytes));
+                             copied(address, source, bytes));
 }
 
 API int cudaGraphAddMemcpyNodeFromSymbol(struct node **out, struct graph *graph,
@@ -43,8 +43,8 @@ API int cudaGraphAddMemcpyNodeFromSymbol(struct node **out, struct graph *graph,
                                          int kind) {
     (void)kind;
     void *address;
-    int status = cudaGetSymbolAddress(&address, shadow);
+    int status = inside_symbol(&address, shadow, offset, bytes);
     return status ? status
                   : add_node(out, graph, after, count,
-                             copied(to, (char *)address + offset, bytes));
+                             copied(to, address, bytes));
 }

@@ -275,11 +275,22 @@ API int cudaGetSymbolSize(size_t *bytes, const void *shadow) {
     return report(status);
 }
 
+int inside_symbol(void **address, const void *shadow, size_t offset, size_t bytes) {
+    char *start;
+    int status = cudaGetSymbolAddress((void **)&start, shadow);
+    if (status) {
+        return status;
+    }
+    size_t size = variable_of(shadow)->size;
+    *address = start + offset;
+    return offset > size || bytes > size - offset ? report(INVALID_VALUE) : SUCCESS;
+}
+
 API int cudaMemcpyToSymbolAsync(const void *shadow, const void *source, size_t bytes,
                                 size_t offset, int kind, stream_t stream) {
     void *address;
-    int status = cudaGetSymbolAddress(&address, shadow);
-    return status ? status : cudaMemcpyAsync((char *)address + offset, source, bytes, kind, stream);
+    int status = inside_symbol(&address, shadow, offset, bytes);
+    return status ? status : cudaMemcpyAsync(address, source, bytes, kind, stream);
 }
 
 API int cudaMemcpyToSymbol(const void *shadow, const void *source, size_t bytes, size_t offset,
@@ -290,8 +301,8 @@ API int cudaMemcpyToSymbol(const void *shadow, const void *source, size_t bytes,
 API int cudaMemcpyFromSymbolAsync(void *to, const void *shadow, size_t bytes, size_t offset,
                                   int kind, stream_t stream) {
     void *address;
-    int status = cudaGetSymbolAddress(&address, shadow);
-    return status ? status : cudaMemcpyAsync(to, (char *)address + offset, bytes, kind, stream);
+    int status = inside_symbol(&address, shadow, offset, bytes);
+    return status ? status : cudaMemcpyAsync(to, address, bytes, kind, stream);
 }
 
 API int cudaMemcpyFromSymbol(void *to, const void *shadow, size_t bytes, size_t offset, int kind) {

@@ -165,7 +165,10 @@ int variable_find(struct variable *variable) {
     if (status) {
         return status;
     }
-    struct find_variable_request request = {.module = variable->module->handle};
+    struct find_variable_request request = {
+        .module = variable->module->handle,
+        .managed = variable->shadow != NULL,
+    };
     struct find_variable_reply fields = {0};
     status = gpu_call(CALL_FIND_VARIABLE, &request, sizeof request, variable->name,
                       strlen(variable->name), &(struct reply){&fields, sizeof fields, NULL, 0});

@@ -48,8 +48,8 @@ int allocate(void **address, size_t bytes, unsigned kind);
 // The rectangles that a copy of boxes moves (arrays.c).
 int box_of(struct box *box, const struct box_copy *copy);
 
-// Used by graphs.
-int cudaGetSymbolAddress(void **address, const void *shadow);
+// Where some bytes of a symbol are (memory.c); INVALID_VALUE if it has fewer.
+int inside_symbol(void **address, const void *shadow, size_t offset, size_t bytes);
 
 static inline uint64_t handle_of(const void *stream) {
     return (uint64_t)(uintptr_t)stream;
