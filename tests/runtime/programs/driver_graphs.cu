@@ -123,6 +123,11 @@ static void built() {
     CK(cuGraphDestroyNode(found));
     IS(cuGraphExecUpdate(e, clone, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
     CK(cuGraphCreate(&parent, 0));
+    CK(cuGraphAddEmptyNode(&child, parent, NULL, 0));
+    IS(cuGraphExecUpdate(e, parent, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+    OK(info.result == CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
+    CK(cuGraphDestroy(parent));
+    CK(cuGraphCreate(&parent, 0));
     CK(cuGraphAddChildGraphNode(&child, parent, NULL, 0, clone));
     OK(run(parent) == 525 && calls == 5);
     IS(cuGraphMemsetNodeSetParams(k1, &zeros), CUDA_ERROR_INVALID_VALUE);

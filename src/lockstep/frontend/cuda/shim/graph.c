@@ -214,9 +214,20 @@ int graph_instantiate(struct graph **out, struct graph *graph, unsigned long lon
     return SUCCESS;
 }
 
+static size_t size_of(const struct graph *graph) {
+    size_t size = 0;
+    for (const struct node *node = graph->first; node; node = node->next) {
+        size++;
+    }
+    return size;
+}
+
 static int compare(const struct graph *out, const struct graph *graph) {
+    if (size_of(out) != size_of(graph)) {
+        return TOPOLOGY_CHANGED; // whatever the nodes are
+    }
     const struct node *a = out->first, *b = graph->first;
-    for (; a && b; a = a->next, b = b->next) {
+    for (; a; a = a->next, b = b->next) {
         if (a->work.kind != b->work.kind) {
             return NODE_TYPE_CHANGED;
         }
@@ -230,7 +241,7 @@ static int compare(const struct graph *out, const struct graph *graph) {
             return PARAMETERS_CHANGED;
         }
     }
-    return a || b ? TOPOLOGY_CHANGED : UPDATED;
+    return UPDATED;
 }
 
 // The nodes of the new graph take the places of those they resemble.
