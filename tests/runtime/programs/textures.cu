@@ -73,6 +73,11 @@ int main() {
     r.resType = cudaResourceTypePitch2D;
     r.res.pitch2D = {p, cd, w, hh, pitch};
     cudaTextureObject_t q;
+    for (size_t wrong : {pitch + 16, (size_t)32}) { // of 32 bytes' multiples, and no row
+        r.res.pitch2D.pitchInBytes = wrong;
+        IS(cudaCreateTextureObject(&q, &r, &td, nullptr), cudaErrorInvalidValue);
+    }
+    r.res.pitch2D.pitchInBytes = pitch;
     CK(cudaCreateTextureObject(&q, &r, &td, nullptr));
     rd<<<hh, w>>>(q, d, w);
     CK(cudaMemcpy(o, d, sizeof o, cudaMemcpyDeviceToHost));

@@ -79,11 +79,24 @@ static uint64_t bits_of(float number) {
     return bits;
 }
 
+enum { PITCH_ALIGNMENT = 51 }; // cudaDevAttrTexturePitchAlignment
+
+static bool is_right(const struct resource *resource) {
+    size_t pitch = resource->of.rows.pitch;
+    return resource->kind != OF_ROWS ||
+           (pitch % (size_t)gpu_attribute(PITCH_ALIGNMENT) == 0 &&
+            pitch >= resource->of.rows.width * element_bytes(&resource->of.rows.format));
+}
+
 int texture_new(unsigned long long *out, const struct texture *texture) {
     if (!out || !resource_lives(&texture->resource)) {
         return INVALID_VALUE;
     }
     const struct sampling *sampling = &texture->sampling;
+    int status;
+    if (!gpu_device(&status) || !is_right(&texture->resource)) {
+        return status ? status : INVALID_VALUE;
+    }
     struct create_texture_request request = described(&texture->resource);
     request.filter = (uint64_t)sampling->filter;
     request.address_x = (uint64_t)sampling->address[0];
@@ -100,7 +113,7 @@ int texture_new(unsigned long long *out, const struct texture *texture) {
     request.border_2 = bits_of(sampling->border[2]);
     request.border_3 = bits_of(sampling->border[3]);
     struct create_texture_reply fields = {0};
-    int status = GPU_CALL(CREATE_TEXTURE, &request, &fields);
+    status = GPU_CALL(CREATE_TEXTURE, &request, &fields);
     *out = fields.texture;
     if (!status) {
         struct texture *kept = malloc(sizeof *kept);
