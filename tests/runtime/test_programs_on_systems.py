@@ -134,6 +134,17 @@ def test_a_kernel_needs_a_stream_of_its_device(client, simulator):
     assert "on GPU 0 in a stream of GPU 1: call cudaSetDevice(1)" in simulator.problems[0]
 
 
+def test_an_event_needs_a_stream_of_its_device(client, simulator):
+    on(client, 1)
+    stream, event = client.call("CREATE_STREAM")["stream"], client.call("CREATE_EVENT")["event"]
+    assert "status" not in client.call("RECORD_EVENT", event=event, stream=stream)
+    on(client, 0)
+    assert client.call("RECORD_EVENT", event=event, stream=0) == {"status": INVALID_HANDLE}
+    assert "an event of GPU 1 is recorded in a stream of GPU 0" in simulator.problems[0]
+    other = client.call("CREATE_STREAM")["stream"]
+    assert "status" not in client.call("WAIT_EVENT", event=event, stream=other)
+
+
 def test_a_kernel_has_no_access_to_others_until_it_is_given(client):
     address = array(client, 1, np.zeros(N, np.float32))
     on(client, 0)

@@ -22,6 +22,7 @@ class ProgramStreams:
         self.simulator, self._new_handle, self._current = simulator, new_handle, current
         self._streams: dict[int, Stream] = Handles()
         self._events: dict[int, Moment | None] = Handles()
+        self._homes: dict[int, Device] = {}  # of the events
         # those that the default stream waits for, and they for it
         self._blocking: list[Stream] = []
 
@@ -64,6 +65,7 @@ class ProgramStreams:
         """Forget all of them."""
         self._streams.clear()
         self._events.clear()
+        self._homes.clear()
         self._blocking.clear()
 
     def synchronize(self, fields: dict, data: bytes) -> CallAnswer:
@@ -96,18 +98,26 @@ class ProgramStreams:
         """A new event."""
         handle = self._new_handle()
         self._events[handle] = None
+        self._homes[handle] = self.device
         return CallAnswer((handle,))
 
     def destroy_event(self, fields: dict, data: bytes) -> CallAnswer:
         """Forget an event."""
         del self._events[fields["event"]]
+        del self._homes[fields["event"]]
         return CallAnswer()
 
     def record_event(self, fields: dict, data: bytes) -> CallAnswer:
         """Place an event in a stream."""
         if fields["event"] not in self._events:
             raise Refused(Status.INVALID_HANDLE)
-        stream = self.find(fields["stream"])
+        stream, home = self.find(fields["stream"]), self._homes[fields["event"]]
+        if stream.device is not home:
+            raise Refused(
+                Status.INVALID_HANDLE,
+                f"an event of GPU {home.index} is recorded in a stream of GPU "
+                f"{stream.device.index}",
+            )
         self._events[fields["event"]] = self.simulator.moment(stream)
         return CallAnswer()
 
