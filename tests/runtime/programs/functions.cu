@@ -20,6 +20,9 @@ struct Big {
 __global__ void big(Big b, int *o, char c) {
     o[threadIdx.x] = b.a[threadIdx.x] + c;
 }
+__global__ void number(unsigned long long *o) {
+    asm volatile("mov.u64 %0, %%gridid;" : "=l"(*o));
+}
 struct Huge { // more than the 4 KB that parameters could be until CUDA 12.1
     int a[2000];
 };
@@ -128,5 +131,11 @@ int main() {
     CK(cudaMemcpy(got, p, 512, cudaMemcpyDeviceToHost));
     for (int i = 0; i < 128; i++)
         OK(got[i] == i * 7 + 3);
+    unsigned long long grids[2];
+    for (int k = 0; k < 2; k++) {
+        number<<<1, 1>>>((unsigned long long *)p);
+        CK(cudaMemcpy(grids + k, p, 8, cudaMemcpyDeviceToHost));
+    }
+    OK(grids[0] > 0 && grids[1] > grids[0]);
     return finish();
 }

@@ -32,6 +32,7 @@ from lockstep.isa.sass.encoding.record import is_indexed
 SLOT_BYTES = 4 * WARP_SIZE
 FILES = {"R": 255, "UR": 63, "B": 16, "RPC": 2}  # files of 32-bit registers, and how many there are
 PREDICATES = {"P": 7, "UP": 7}
+_GRID_ID = 0x30  # in constant bank 0 of Volta to Hopper: what %gridid becomes
 _PARTS = {"B1": 8, "B2": 16, "B3": 24, "H1": 16, "H1_H1": 16}  # bits below, by name
 
 
@@ -228,6 +229,8 @@ class Lift(BlockLift):
         b = self.b
         if operand.index is not None and not operand.index.is_zero:
             return self._indexed(operand, kind)
+        if operand.bank == 0 and operand.offset == _GRID_ID:
+            return self.scalar_field("launch", "grid_id", kind)
         start = b.ir.inttoptr(self._bank(operand.bank), POINTER)
         scalar = b.ir.load(b.offset(start, operand.offset), typ=kind.element, align=kind.bytes)
         return b.splat(scalar, kind)
