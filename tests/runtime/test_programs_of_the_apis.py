@@ -152,6 +152,14 @@ def test_kernels_launch_kernels_in_machine_code_for_hopper(run_built):
 
 
 @pytest.mark.long
+def test_kernels_launch_kernels_in_ptx(run_built):
+    out, simulator = run_built(LAUNCHES, "-arch=compute_80", gpu="A100")
+    assert out == "PASS\n"
+    assert (simulator.unsupported, simulator.problems) == ({}, [])
+    assert {count.code for count in simulator.kernels.values()} == {"PTX"}
+
+
+@pytest.mark.long
 def test_clusters(run_built):
     out, simulator = run_built(("clusters.cu",), "-arch=sm_90", gpu="H100")
     assert out == "PASS\n"

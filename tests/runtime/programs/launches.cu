@@ -119,6 +119,7 @@ __global__ void asks(int *out) {
     append<<<1, 4096>>>(out, 1);
     *out++ = cudaPeekAtLastError();
     *out++ = cudaGetErrorName(cudaGetLastError())[9];
+    *out++ = cudaGetErrorString(cudaErrorInvalidValue)[8];
     *out++ = cudaStreamCreateWithFlags((cudaStream_t *)&pending, cudaStreamDefault);
     *out++ = cudaGetLastError();
     *out++ = cudaGetLastError();
@@ -185,8 +186,8 @@ int main() {
     CK(cudaDeviceSynchronize());
     int sms;
     CK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
-    const int want[] = {0, sms, 0, 77, 0, 1024, 0, 0, 2, 0, 9, 'I', 1, 1, 0};
-    for (int i = 0; i < 15; i++) {
+    const int want[] = {0, sms, 0, 77, 0, 1024, 0, 0, 2, 0, 9, 'I', 'a', 1, 1, 0};
+    for (int i = 0; i < 16; i++) {
         IS(out[i], want[i]);
     }
     return finish();

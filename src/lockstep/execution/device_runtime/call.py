@@ -61,6 +61,7 @@ class RuntimeState(msgspec.Struct):
     attributes: np.ndarray = msgspec.field(default_factory=lambda: np.zeros(0, np.int32))
     index: int = 0
     devices: int = 1
+    texts: dict[str, int] = {}  # that kernels were given, and where they are
     handles: Iterator[int] = msgspec.field(default_factory=lambda: count(_FIRST_HANDLE))
 
 
@@ -102,6 +103,16 @@ class RuntimeCall(msgspec.Struct, frozen=True):
         if address == 0:
             raise CallFailed(CudaError.INVALID_VALUE)
         self.call.write(address, struct.pack(form, *values))
+
+    def text(self, text: str) -> int:
+        """Address of a text in device memory."""
+        places = self.state.texts
+        if text not in places:
+            raw = text.encode() + b"\0"
+            places[text] = self.state.memory.allocate(len(raw), hidden=True)
+            self.state.memory.view(places[text], len(raw))[:] = bytearray(raw)
+            self.call.resident.follow(self.state.memory)
+        return places[text]
 
     def say(self, text: str) -> None:
         """Say on stderr, once for each kernel, what was refused."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from lockstep.execution.device_runtime import copies, launches, queries, streams
+from lockstep.execution.device_runtime import copies, error_texts, launches, queries, streams
 from lockstep.execution.device_runtime.call import (
     PER_THREAD_STREAM,
     CallFailed,
@@ -33,6 +33,8 @@ _FUNCTIONS: dict[str, Callable[..., int]] = {
     "Memset3DAsync": copies.fill_box,
     "Malloc": copies.allocate,
     "Free": copies.free,
+    "GetErrorName": error_texts.error_name,
+    "GetErrorString": error_texts.error_string,
     "GetLastError": queries.last_error,
     "PeekAtLastError": queries.peek_at_error,
     "GetDevice": queries.device,

@@ -80,6 +80,8 @@ _OF_CUDA: dict[str, Service] = {
     "Memset3DAsync": Service((PITCHED, WORD, EXTENT, _STREAM), WORD),
     "Malloc": Service((_TO, _SIZE), WORD),
     "Free": Service((POINTER,), WORD),
+    "GetErrorName": Service((WORD,), POINTER),
+    "GetErrorString": Service((WORD,), POINTER),
     "GetLastError": Service((), WORD),
     "PeekAtLastError": Service((), WORD),
     "GetDevice": Service((_TO,), WORD),
