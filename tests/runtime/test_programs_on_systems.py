@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gpu_systems import small_system
+from lockstep.frontend.cuda.calls import Allocation
 from lockstep.gpus import systems
 from lockstep.runtime import Simulator
 
@@ -145,7 +146,7 @@ def test_an_event_needs_a_stream_of_its_device(client, simulator):
     assert "status" not in client.call("WAIT_EVENT", event=event, stream=other)
 
 
-def test_a_kernel_has_no_access_to_others_until_it_is_given(client):
+def test_a_kernel_has_no_access_to_others_until_it_is_given(client, simulator):
     address = array(client, 1, np.zeros(N, np.float32))
     on(client, 0)
     kernel = client.kernel()
@@ -156,6 +157,25 @@ def test_a_kernel_has_no_access_to_others_until_it_is_given(client):
     assert read(client, address)[7] == 2.0
     assert "status" not in client.call("PEER_ACCESS", **ask, action=DISABLE)
     client.launch(kernel, address, N, 2.0, grid_x=2)
+    assert client.call("SYNCHRONIZE") == {"status": ILLEGAL_ADDRESS}
+    whole = f"in an allocation of {4 * N} bytes at {address:#x} of another GPU, to which this one"
+    assert f"{whole} was given no access" in simulator.problems[0]
+
+
+@pytest.mark.parametrize("kind", [Allocation.MANAGED, Allocation.HOST])
+def test_all_kernels_have_access_to_managed_memory_and_the_hosts(client, kind):
+    on(client, 1)
+    address = client.call("ALLOCATE", size=4 * N, kind=kind)["address"]
+    client.simulator.home(address).memory.view(address, 4 * N)[:] = 0
+    for k in range(3):
+        on(client, k)
+        client.launch(client.kernel(), address, N, 1.0, grid_x=2)
+        client.call("SYNCHRONIZE")
+    assert read(client, address)[N - 1] == 3.0
+    client.call("FREE", address=address)
+    array(client, 1, np.zeros(N, np.float32))  # in its place
+    on(client, 0)
+    client.launch(client.kernel(), address, N, 1.0, grid_x=2)
     assert client.call("SYNCHRONIZE") == {"status": ILLEGAL_ADDRESS}
 
 

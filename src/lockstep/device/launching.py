@@ -77,7 +77,7 @@ def queue(device: LaunchingDevice, launch: Launch, timing: Timing) -> None:
     if not device.recorder and launch.kernel.executor(recording).program.awaits_others:
         recording = recording & ~Recording.EVERYTHING | Recording.AT_ISSUE
     command = workload_kernel(launch, recording)
-    if device.memory.peers and not device.peers.cross_fabric:
+    if device.memory.reaches_others and not device.peers.cross_fabric:
         command = noting_peer_accesses(command, device.memory, device.peers.note_accesses)
     if device.recorder:
         device.recorder.launch(command)

@@ -28,6 +28,8 @@ class PeerTable:
     def __init__(self, system: GpuSystem, memories: list[DeviceMemory]):
         self._system, self._memories = system, memories
         self._enabled: set[tuple[int, int]] = set()
+        for one, memory in enumerate(memories):
+            memory.joined += [m for k, m in enumerate(memories) if system.are_joined(one, k)]
         self.cross_fabric = False  # whether accesses of simulated kernels do
         self.accesses = 0  # ... and how many did not, which took no time of their own
 

@@ -117,6 +117,8 @@ class ProgramMemory:
             unwritten = kind == Allocation.DEVICE
             address = self.device.memory.allocate(fields["size"], unwritten=unwritten)
         self._allocations[address] = kind
+        if kind != Allocation.DEVICE:
+            self.device.memory.open_to_all(address)
         if not self._warned and self.device.memory.used > host.memory_bytes():
             self._warned = True
             self.simulator.report(

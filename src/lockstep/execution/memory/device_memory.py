@@ -47,6 +47,8 @@ class DeviceMemory:
         self.capacity = min(capacity, self.range.size - offset) if place else self.range.size
         self.base = self.range.base + offset
         self.peers: list[DeviceMemory] = []  # memories of others that kernels may access
+        self.joined: list[DeviceMemory] = []  # and those of which they may what is for all
+        self._for_all: set[int] = set()
         self._starts: list[int] = []
         self._sizes: dict[int, int] = {}
         self._hidden: set[int] = set()
@@ -72,11 +74,27 @@ class DeviceMemory:
     @property
     def accessible(self) -> tuple[np.ndarray, int]:
         """A table of the allocations that kernels may access, and how many rows of it count."""
-        if not self.peers:
+        if not self.reaches_others:
             return self.table, len(self)
-        memories = sorted([self, *self.peers], key=lambda memory: memory.base)
-        rows = np.concatenate([memory.table[: len(memory)] for memory in memories])
+        whole = [self, *self.peers]
+        tables = [memory.table[: len(memory)] for memory in whole]
+        tables += [memory.rows_for_all() for memory in self.joined if memory not in whole]
+        rows = np.sort(np.concatenate(tables), order="address")
         return np.concatenate([rows, np.zeros(64, ALLOCATION)]), len(rows)
+
+    @property
+    def reaches_others(self) -> bool:
+        """Whether kernels may access memory of another device."""
+        return bool(self.peers) or any(memory._for_all for memory in self.joined)
+
+    def open_to_all(self, address: int) -> None:
+        """Let kernels of all devices that are joined with this one access an allocation."""
+        self._for_all.add(address)
+
+    def rows_for_all(self) -> np.ndarray:
+        """The rows of the table that kernels of all these devices may access."""
+        rows = self.table[: len(self)]
+        return rows[np.isin(rows["address"], list(self._for_all))]
 
     def allocate(
         self, size: int, alignment: int = ALIGNMENT, hidden: bool = False, unwritten: bool = False
@@ -152,6 +170,7 @@ class DeviceMemory:
         if size is None:
             raise DeviceMemoryError(f"{address:#x} was not allocated, or has been freed")
         self._hidden.discard(address)
+        self._for_all.discard(address)
         del self._numbers[address]
         place = self._starts.index(address)
         del self._starts[place]
@@ -213,6 +232,10 @@ class DeviceMemory:
         freed = self.freed(address)
         if freed is not None:
             return f"in a freed allocation of {freed[1]} bytes at {freed[0]:#x}"
+        for memory in self.joined:
+            if (of_other := memory.find(address)) is not None:
+                whole = f"allocation of {of_other[1]} bytes at {of_other[0]:#x}"
+                return f"in an {whole} of another GPU, to which this one was given no access"
         nearest = self.nearest(address)
         if nearest is None:
             return "where nothing is allocated"
