@@ -67,6 +67,16 @@ def test_function_pointers_recursion_and_variables(calls):
     assert module.symbol("zeros").numpy().view(np.int32)[3] == 55
 
 
+def test_a_variable_that_lies_elsewhere():
+    with lockstep.Device("QV100") as device:
+        place = device.zeros(100, "u4")
+        code = (FOLDER / "calls.sm_80.cubin").read_bytes()
+        module = device.load_cubin(code, {"zeros": place.pointer})
+        module["k"][1, 32](device.zeros(32), 10)
+        assert module.symbol("zeros").pointer == place.pointer
+        assert place.numpy()[3] == 55
+
+
 def test_printf_and_trap(calls, capsys):
     _, module = calls
     module["pr"][1, 2](3)

@@ -125,6 +125,20 @@ def test_variables_are_of_each_device(client):
     assert [client.call("POINTER", address=place)["device"] for place in places] == [0, 1]
 
 
+def test_managed_variables_are_of_all_devices(client):
+    on(client, 1)
+    module = client.module()
+    ask = {"module": module, "managed": 1}
+    place = client.call("FIND_VARIABLE", b"counter", **ask)["address"]
+    on(client, 0)
+    assert client.call("FIND_VARIABLE", b"counter", **ask)["address"] == place
+    assert client.call("POINTER", address=place)["kind"] == Allocation.MANAGED
+    kept = client.simulator.home(place).memory.view(place, 16).view(np.uint32)
+    assert kept.tolist() == [5, 6, 7, 8]
+    client.launch(client.kernel(), place, 4, 0.0, grid_x=1)
+    assert "status" not in client.call("SYNCHRONIZE"), "kernels have access"
+
+
 def test_a_kernel_needs_a_stream_of_its_device(client, simulator):
     on(client, 1)
     stream = client.call("CREATE_STREAM")["stream"]

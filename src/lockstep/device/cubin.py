@@ -3,6 +3,7 @@
 import hashlib
 import math
 import struct
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -65,7 +66,10 @@ _LINKED = "__CNPRT_VERSION_NUMBER__"
 class CubinModule(Module):
     """A loaded cubin. Constant banks and variables are in device memory."""
 
-    def __init__(self, device: Launcher, data: bytes, path: Path):
+    def __init__(
+        self, device: Launcher, data: bytes, path: Path, variables: Mapping[str, int] | None = None
+    ):
+        """``variables``: addresses of those that lie elsewhere, by name."""
         super().__init__(device, str(path), data)
         self.cubin: Cubin = read_cubin(data, path)
         self.architecture = self.cubin.architecture
@@ -83,7 +87,8 @@ class CubinModule(Module):
         self._sizes: dict[str, int] = {}
         for symbol in self.cubin.symbols:
             if symbol.kind == "object" and symbol.section in self._sections:
-                self.addresses[symbol.name] = self._sections[symbol.section] + symbol.offset
+                place = self._sections[symbol.section] + symbol.offset
+                self.addresses[symbol.name] = (variables or {}).get(symbol.name, place)
                 self._sizes[symbol.name] = symbol.size
         for relocation in self.cubin.relocations:
             self._relocate_data(relocation)

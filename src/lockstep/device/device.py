@@ -230,17 +230,19 @@ class Device:
         self.check_open()
         return ptx.load(self, source, variables, lazy)
 
-    def load_cubin(self, source: str | Path | bytes) -> Module:
+    def load_cubin(
+        self, source: str | Path | bytes, variables: Mapping[str, int] | None = None
+    ) -> Module:
         """A module of machine code from the bytes of a cubin, or from the file that a path names.
 
         Architectures are sm_70, sm_75, sm_80, sm_86, sm_89 and sm_90, whatever the modelled GPU.
         A cubin does not say which parameters of ``extern "C"`` kernels are floating-point: pass
-        Python floats or NumPy scalars where they are.
+        Python floats or NumPy scalars where they are. ``variables``: as of :meth:`load_ptx`.
         """
         from lockstep.device import cubin
 
         self.check_open()
-        return cubin.CubinModule(self, *read(source, "<cubin>"))
+        return cubin.CubinModule(self, *read(source, "<cubin>"), variables or {})
 
     def load_gcn(self, source: str | Path | bytes) -> Module:
         """A module of OpenCL kernels that were compiled for Southern Islands (Tahiti), whatever

@@ -5,7 +5,8 @@ time on another one, the module is loaded there as well.
 """
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +16,14 @@ from lockstep.runtime.answers import CallAnswer, Handles, Refused
 from lockstep.runtime.images import Entry, NoImage, find_entry, is_ptx, load_image
 from lockstep.runtime.simulator import Simulator
 from lockstep.runtime.status import Status
+
+
+class ManagedVariable(NamedTuple):
+    """A variable that the host and the kernels of all devices have in one place."""
+
+    module: int
+    name: str
+    bytes: int
 
 
 class ProgramCode:
@@ -29,7 +38,7 @@ class ProgramCode:
         self._modules: dict[tuple[int, Device], Module] = {}
         self._kernels: dict[int, tuple[int, str]] = Handles()  # module and name
         self._entries: dict[tuple[int, Device], Entry] = {}
-        self.managed: dict[int, tuple[int, int]] = {}  # variables by address: module and bytes
+        self.managed: dict[int, ManagedVariable] = {}  # by address
 
     @property
     def device(self) -> Device:
@@ -53,7 +62,7 @@ class ProgramCode:
         data = self._images[handle]
         if (handle, self.device) not in self._modules:
             try:
-                self._modules[handle, self.device] = self._load(data)
+                self._modules[handle, self.device] = self._load(data, self._managed_of(handle))
             except NoImage as error:
                 raise Refused(Status.NO_BINARY, error) from error
             except WorkloadError:
@@ -74,15 +83,15 @@ class ProgramCode:
             raise
         return CallAnswer((handle,))
 
-    def _load(self, data: bytes) -> Module:
+    def _load(self, data: bytes, variables: Mapping[str, int]) -> Module:
         """The best image of a binary, or its PTX if the best one cannot be loaded."""
         try:
-            return load_image(self.device, data, self.simulator.ptx)
+            return load_image(self.device, data, self.simulator.ptx, variables)
         except NoImage:
             raise
         except LockstepError as problem:
             try:
-                module = load_image(self.device, data, ptx=True)
+                module = load_image(self.device, data, True, variables)
             except LockstepError:
                 raise problem from None
             self.simulator.report(f"{problem}; the module's PTX is executed instead")
@@ -91,11 +100,15 @@ class ProgramCode:
     def unload_module(self, fields: dict, data: bytes) -> CallAnswer:
         """Forget a module."""
         del self._images[fields["module"]]
-        for address in [a for a, (module, _) in self.managed.items() if module == fields["module"]]:
+        for address in self._managed_of(fields["module"]).values():
             del self.managed[address]
         for place in [place for place in self._modules if place[0] == fields["module"]]:
             del self._modules[place]
         return CallAnswer()
+
+    def _managed_of(self, handle: int) -> dict[str, int]:
+        """Addresses of a module's managed variables that are known, by name."""
+        return {v.name: address for address, v in self.managed.items() if v.module == handle}
 
     def find_kernel(self, fields: dict, data: bytes) -> CallAnswer:
         """A kernel's handle, needs and parameters."""
@@ -143,10 +156,14 @@ class ProgramCode:
     def find_variable(self, fields: dict, data: bytes) -> CallAnswer:
         """Where a variable is."""
         module = self._module(fields["module"])
+        name = data.decode("utf-8", "replace")
         try:
-            variable = module.symbol(data.decode("utf-8", "replace"))
+            variable = module.symbol(name)
         except WorkloadError as error:
             raise Refused(Status.INVALID_SYMBOL, error) from error
         if fields["managed"]:
-            self.managed[variable.pointer] = fields["module"], variable.nbytes
+            place, memory = variable.pointer, self.simulator.home(variable.pointer).memory
+            self.managed[place] = ManagedVariable(fields["module"], name, variable.nbytes)
+            if (allocation := memory.find(place)) is not None:
+                memory.open_to_all(allocation[0])
         return CallAnswer((variable.pointer, variable.nbytes))

@@ -60,11 +60,11 @@ def load_image(
     Raises :class:`NoImage` if the device's GPU can run none of it, other errors if it is damaged.
     """
     if not data.startswith((_ELF, _FAT)):
-        return device.load_ptx(_text(data), lazy=True)
+        return device.load_ptx(_text(data), variables, lazy=True)
     objects = objects_of(data, _NAME) if data.startswith(_FAT) else [images_of(data, _NAME)]
     best = _best(device, objects[0], ptx)
     if best is not None and best.kind == "cubin":
-        return device.load_cubin(best.data)
+        return device.load_cubin(best.data, variables)
     parts = [best] if best else [_best(device, images, True) for images in objects[1:]]
     texts = [_text(part.data) for part in parts if part is not None]
     if not texts:

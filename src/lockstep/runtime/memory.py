@@ -15,6 +15,7 @@ from lockstep.frontend.cuda.calls import Allocation
 from lockstep.host_calls import Direction, Managed, MemoryCopy, Synchronize
 from lockstep.runtime import host, textures
 from lockstep.runtime.answers import CallAnswer, Handles, Refused
+from lockstep.runtime.code import ManagedVariable
 from lockstep.runtime.simulator import Simulator, Traffic
 from lockstep.runtime.status import Status
 from lockstep.runtime.streams import ProgramStreams
@@ -48,9 +49,9 @@ class ProgramMemory:
         self,
         simulator: Simulator,
         streams: ProgramStreams,
-        variables: Mapping[int, tuple[int, int]],
+        variables: Mapping[int, ManagedVariable],
     ):
-        """``variables``: those that are managed memory, by address: module and bytes."""
+        """``variables``: those that are managed memory, by address."""
         self.simulator, self.streams, self._variables = simulator, streams, variables
         self._allocations: dict[int, Allocation] = Handles()
         self._textures: dict[int, Device] = {}
@@ -71,7 +72,7 @@ class ProgramMemory:
         kinds = (Allocation.MANAGED, Allocation.HOST)
         starts = (a for a, kind in self._allocations.items() if kind in kinds)
         allocated = [part for start in starts if (part := self._find(start))]
-        return allocated + [(start, size) for start, (_, size) in self._variables.items()]
+        return allocated + [(start, v.bytes) for start, v in self._variables.items()]
 
     def note_leaks(self, device: Device | None = None) -> None:
         """Tell the checks what the program has not freed, of all devices or of one."""
@@ -148,9 +149,9 @@ class ProgramMemory:
         if found is None:
             raise Refused(Status.INVALID_VALUE)
         kind = self._allocations.get(found[0], Allocation.DEVICE)
-        for start, (_, size) in self._variables.items():
-            if start <= fields["address"] < start + size:
-                found, kind = (start, size), Allocation.MANAGED
+        for start, variable in self._variables.items():
+            if start <= fields["address"] < start + variable.bytes:
+                found, kind = (start, variable.bytes), Allocation.MANAGED
         return CallAnswer((*found, kind, self.simulator.home(found[0]).index))
 
     def memory(self, fields: dict, data: bytes) -> CallAnswer:

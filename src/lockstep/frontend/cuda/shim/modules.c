@@ -90,6 +90,29 @@ void module_drop(struct module *module) {
     free(module);
 }
 
+static int find_variable(struct variable *variable) {
+    struct find_variable_request request = {
+        .module = variable->module->handle,
+        .managed = variable->shadow != NULL,
+    };
+    struct find_variable_reply fields = {0};
+    int status = gpu_call(CALL_FIND_VARIABLE, &request, sizeof request, variable->name,
+                          strlen(variable->name), &(struct reply){&fields, sizeof fields, NULL, 0});
+    variable->address[gpu_current()] = fields.address;
+    variable->size = fields.size;
+    return status;
+}
+
+// Where managed variables are on the first device that has the module, they are on all.
+static void place_managed(const struct module *module) {
+    for (struct item *item = module->variables; item; item = item->next) {
+        struct variable *variable = item->named;
+        if (variable->shadow) {
+            find_variable(variable);
+        }
+    }
+}
+
 int module_load(struct module *module) {
     pthread_mutex_lock(&loading);
     if (!module->loaded) {
@@ -99,6 +122,9 @@ int module_load(struct module *module) {
             gpu_call(CALL_LOAD_MODULE, NULL, 0, module->image, module->bytes, &reply);
         module->handle = fields.module;
         module->loaded = true;
+        if (!module->status) {
+            place_managed(module);
+        }
     }
     pthread_mutex_unlock(&loading);
     return module->status;
@@ -157,24 +183,11 @@ struct variable *module_variable(struct module *module, const char *name) {
 }
 
 int variable_find(struct variable *variable) {
-    uint64_t *address = &variable->address[gpu_current()];
-    if (*address) {
+    if (variable->address[gpu_current()]) {
         return SUCCESS;
     }
     int status = module_load(variable->module);
-    if (status) {
-        return status;
-    }
-    struct find_variable_request request = {
-        .module = variable->module->handle,
-        .managed = variable->shadow != NULL,
-    };
-    struct find_variable_reply fields = {0};
-    status = gpu_call(CALL_FIND_VARIABLE, &request, sizeof request, variable->name,
-                      strlen(variable->name), &(struct reply){&fields, sizeof fields, NULL, 0});
-    *address = fields.address;
-    variable->size = fields.size;
-    return status;
+    return status ? status : find_variable(variable);
 }
 
 uint64_t variable_address(const struct variable *variable) {
