@@ -104,6 +104,12 @@ static void contexts() {
     OK(cuCtxPopCurrent(&popped) == 0 && popped == current);
     OK(cuCtxGetCurrent(&popped) == 0 && !popped);
     OK(cuCtxPushCurrent(current) == 0 && cuCtxGetCurrent(&popped) == 0 && popped == current);
+    CUcontext made;
+    OK(cuCtxCreate(&made, nullptr, 0, 0) == 0 && made != current);
+    OK(cuCtxPopCurrent(&popped) == 0 && popped == made && cuCtxDestroy(made) == 0);
+    OK(cuCtxGetCurrent(&popped) == 0 && popped == current); // is still where it was
+    OK(cuCtxDestroy(made) == CUDA_ERROR_INVALID_CONTEXT);
+    OK(cuCtxSetCurrent(made) == CUDA_ERROR_INVALID_CONTEXT);
 }
 
 // What has no place is refused, and so are flags that mean nothing.

@@ -139,20 +139,32 @@ API int cuDeviceGetDefaultMemPool(void **pool, int device) {
 }
 ALSO(cuDeviceGetMemPool, cuDeviceGetDefaultMemPool);
 
-// Contexts: there is the primary one of each device; others that are created are the same.
+// Contexts: the primary one of each device, in the first row, and others that are created, which are
+// its device's as well but come and go by themselves.
 
-static char primary[MOST_DEVICES];
+enum { MOST_CONTEXTS = 256 };
+static bool contexts[MOST_CONTEXTS][MOST_DEVICES]; // whether one that was created is there
+static bool *const primary = contexts[0];
 static _Thread_local context_t stack[DEPTH];
 static _Thread_local int depth;
 
+static bool is_created(context_t context) {
+    size_t place = (uintptr_t)context - (uintptr_t)contexts;
+    return place >= MOST_DEVICES && place < sizeof contexts && *(bool *)context;
+}
+
 static bool is_context(context_t context) {
-    return (uintptr_t)context - (uintptr_t)primary < sizeof primary;
+    return (uintptr_t)context - (uintptr_t)primary < MOST_DEVICES || is_created(context);
+}
+
+static int context_device(context_t context) {
+    return (int)(((uintptr_t)context - (uintptr_t)contexts) % MOST_DEVICES);
 }
 
 // The device of the context on top is that of the thread.
 static void follow(void) {
     if (depth && is_context(stack[depth - 1])) {
-        gpu_set_current((int)((char *)stack[depth - 1] - primary));
+        gpu_set_current(context_device(stack[depth - 1]));
     }
 }
 
@@ -247,7 +259,17 @@ API int cuCtxPopCurrent(context_t *context) {
 ALSO(cuCtxPopCurrent_v2, cuCtxPopCurrent);
 
 static int create(context_t *context, int device) {
-    int status = cuDevicePrimaryCtxRetain(context, device);
+    if (!context) {
+        return INVALID_VALUE;
+    }
+    *context = NULL;
+    int status = check(device);
+    for (int k = 1; k < MOST_CONTEXTS && !status && !*context; k++) {
+        if (!__atomic_exchange_n(&contexts[k][device], true, __ATOMIC_RELAXED)) {
+            *context = &contexts[k][device];
+        }
+    }
+    status = status || *context ? status : OUT_OF_MEMORY;
     return status ? status : cuCtxPushCurrent(*context);
 }
 
@@ -271,8 +293,7 @@ API int cuCtxCreate_v4(context_t *context, void *parameters, unsigned flags, int
 
 static int peer_access(context_t peer, int action) {
     int can;
-    int number = (int)((char *)peer - primary);
-    return is_context(peer) ? gpu_peer_access(gpu_current(), number, action, &can)
+    return is_context(peer) ? gpu_peer_access(gpu_current(), context_device(peer), action, &can)
                             : INVALID_CONTEXT;
 }
 
@@ -288,7 +309,11 @@ API int cuCtxDestroy(context_t context) {
     if (!is_context(context)) {
         return INVALID_CONTEXT;
     }
-    return depth && stack[depth - 1] == context ? cuCtxPopCurrent(NULL) : SUCCESS;
+    int status = depth && stack[depth - 1] == context ? cuCtxPopCurrent(NULL) : SUCCESS;
+    if (is_created(context)) {
+        *(bool *)context = false;
+    }
+    return status;
 }
 ALSO(cuCtxDestroy_v2, cuCtxDestroy);
 
