@@ -29,6 +29,7 @@ PROGRAMS = {
     "graph-objects": ("graph_objects.cu",),
     "processes": ("processes.cu",),
     "printing": ("printing.cu",),
+    "constants": ("constants.cu",),
     "queries": ("queries.cu", "-lcuda"),
     "launches": LAUNCHES,
     "linked": ("linked.cu", "linked_variables.cu", "-rdc=true"),

@@ -18,7 +18,7 @@ from lockstep.execution.lanes.types import F64, I32, I64, INTEGERS, PRED, Type, 
 from lockstep.execution.programs.program import FIRST_SITE
 from lockstep.execution.programs.translation import BlockLift
 from lockstep.execution.state import Window
-from lockstep.isa.instruction import WARP_SIZE
+from lockstep.isa.instruction import CONSTANT_BANK, WARP_SIZE
 from lockstep.isa.sass.encoding.instruction import Instruction
 from lockstep.isa.sass.encoding.operand import (
     Constant,
@@ -229,10 +229,10 @@ class Lift(BlockLift):
         b = self.b
         if operand.index is not None and not operand.index.is_zero:
             return self._indexed(operand, kind)
-        if operand.bank == 0 and operand.offset == _GRID_ID:
+        if operand.bank == 0 and operand.place == _GRID_ID:
             return self.scalar_field("launch", "grid_id", kind)
         start = b.ir.inttoptr(self._bank(operand.bank), POINTER)
-        scalar = b.ir.load(b.offset(start, operand.offset), typ=kind.element, align=kind.bytes)
+        scalar = b.ir.load(b.offset(start, operand.place), typ=kind.element, align=kind.bytes)
         return b.splat(scalar, kind)
 
     def _bank(self, bank: int) -> ir.Value:
@@ -244,10 +244,18 @@ class Lift(BlockLift):
         return self.b.ir.load(self.b.offset(table, 8 * bank), typ=WORD)
 
     def _indexed(self, operand: Constant, kind: Type) -> Value:
-        """A word whose offset a register adds to."""
+        """A word whose offset a register adds to.
+
+        Offsets above the middle of a bank are negative: those sums wrap around.
+        """
         b = self.b
         index = self.register(operand.index.file, operand.index.number)
-        offset = Value(b.ir.add(index.ir, b.constant(I32, operand.offset).ir), I32)
+        place = b.ir.add(index.ir, b.constant(I32, operand.offset).ir)
+        if operand.offset < 0:
+            below = b.ir.icmp_signed("<", place, b.constant(I32, 0).ir)
+            wrapped = b.ir.add(place, b.constant(I32, CONSTANT_BANK).ir)
+            place = b.ir.select(below, wrapped, place)
+        offset = Value(place, I32)
         window = Window.PARAMETER if operand.bank == 0 else Window.GLOBAL
         if window == Window.GLOBAL:
             start = b.splat(self._bank(operand.bank), I64)

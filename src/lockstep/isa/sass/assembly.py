@@ -11,6 +11,7 @@ import numpy as np
 
 from lockstep.errors import LockstepError
 from lockstep.isa.instruction import (
+    CONSTANT_BANK,
     NO_BARRIER,
     NO_CONSTANT,
     SLOTS,
@@ -31,7 +32,7 @@ _INSTRUCTION = re.compile(
 )
 _REGISTER = re.compile(r"\b(?:U?R(?:Z|\d{1,3})|U?P(?:T|\d))\b")
 _PREDICATE = re.compile(r"!?U?P(?:T|\d)")
-_CONSTANT = re.compile(r"\bc\[(0x[0-9a-fA-F]+|\d+)\]\[(0x[0-9a-fA-F]+|\d+)\]")
+_CONSTANT = re.compile(r"\bc\[(0x[0-9a-fA-F]+|\d+)\]\[(-?0x[0-9a-fA-F]+|\d+)\]")
 _INDEXED = re.compile(r"c\[0x0*[1-9a-f][0-9a-f]*\]\[R\d")  # a place for each lane, not parameters
 _INTEGER = re.compile(r"[-+]?(?:0x[0-9a-fA-F]+|\d+)")
 _NO_RESULT = frozenset(
@@ -199,7 +200,10 @@ def _immediates(opcode: str, operands: list[str], architecture: int) -> tuple[in
 def _constant(operands: str) -> int:
     """The place of an operand in constant memory; NO_CONSTANT where a register has a part in it."""
     match = _CONSTANT.search(operands)
-    return constant_place(int(match[1], 0), int(match[2], 0)) if match else NO_CONSTANT
+    if match is None:
+        return NO_CONSTANT
+    offset = int(match[2], 0)  # the disassembler prints those of the upper half with a sign
+    return constant_place(int(match[1], 0), offset + CONSTANT_BANK if offset < 0 else offset)
 
 
 def _reuse(operands: list[str], results: int) -> int:

@@ -106,3 +106,12 @@ def test_unknown_instructions_have_the_class_of_their_opcode():
     assert to_record(instruction, 80)[0]["op"] == OpClass.FP32
     assert operation_class(decode(0x926, 80), 80) == OpClass.SFU  # IPA
     assert operation_class(decode(0x7FF, 80), 80) == OpClass.UNKNOWN
+
+
+def test_places_in_the_upper_half_of_a_constant_bank():
+    word = int.from_bytes(bytes.fromhex("2576020200e0250003008e0700e40f00"), "little")
+    instruction = decode(word, 75, 0x60)
+    text = "IMAD.WIDE.U32 R2, R2, R3, c[0x0][-0x6880]"
+    assert instruction.text() == text, "as the disassembler prints it"
+    assert instruction.operands[3].place == 0x9780
+    assert to_record(instruction, 75)["constant"] == parse(text, 75, 0x60)[0]["constant"] == 0x9780

@@ -4,6 +4,8 @@ import struct
 
 import msgspec
 
+from lockstep.isa.instruction import CONSTANT_BANK
+
 FILES = {"R": 8, "UR": 6, "P": 3, "UP": 3, "CB": 4, "SB": 3}  # bits of a register number
 ZERO = {"R": 255, "UR": 63, "P": 7, "UP": 7}
 ZERO_NAME = {"R": "RZ", "UR": "URZ", "P": "PT", "UP": "UPT"}
@@ -84,6 +86,11 @@ class Constant(msgspec.Struct, frozen=True):
     absolute: bool = False
     inverted: bool = False
     part: str = ""
+
+    @property
+    def place(self) -> int:
+        """The offset in its bank, where no index adds to it: the disassembler prints its sign."""
+        return self.offset % CONSTANT_BANK
 
     def text(self) -> str:
         """``c[0x0][0x160]``, ``cx[UR4][R2+0x10]``."""

@@ -115,7 +115,7 @@ def _constant(operands: tuple[Operand, ...]) -> int:
     """The place of an operand in constant memory; NO_CONSTANT where a register has a part in it."""
     for o in operands:
         if isinstance(o, Constant) and isinstance(o.bank, int) and (not o.index or o.index.is_zero):
-            return constant_place(o.bank, o.offset)
+            return constant_place(o.bank, o.place)
     return NO_CONSTANT
 
 
