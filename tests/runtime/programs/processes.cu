@@ -59,6 +59,10 @@ int main(int argc, char **arguments) {
     IS(cudaIpcGetMemHandle(&memory, host), cudaErrorInvalidValue);
     CK(cudaIpcGetMemHandle(&memory, p + 64));
     CK(cudaIpcGetEventHandle(&shared, event));
+    cudaEvent_t own;
+    CK(cudaEventCreate(&own, cudaEventDisableTiming));
+    IS(cudaIpcGetEventHandle(&shared, own), cudaErrorInvalidResourceHandle);
+    CK(cudaIpcGetEventHandle(&shared, event));
     std::string a = text(memory), b = text(shared);
     for (int k = 0; k < 2; k++) {
         add<<<1, 32>>>(p + 64, k + 1);

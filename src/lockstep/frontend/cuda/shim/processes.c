@@ -25,6 +25,8 @@ struct shared {
     char room[48];
 };
 
+enum { INTERPROCESS = 4 }; // cudaEventInterprocess, CU_EVENT_INTERPROCESS
+
 API int FUNCTION(GetMemHandle)(struct shared *out, const void *address) {
     struct pointer_request request = {handle_of(address)};
     struct pointer_reply found = {0};
@@ -51,7 +53,7 @@ API int FUNCTION(CloseMemHandle)(void *address) {
 }
 
 API int FUNCTION(GetEventHandle)(struct shared *out, event_t event) {
-    if (!out || !handle_get(EVENT_HANDLE, event)) {
+    if (!out || !(flags_of(EVENT_HANDLE, event) & INTERPROCESS)) {
         return TELL(out ? INVALID_HANDLE : INVALID_VALUE);
     }
     *out = (struct shared){EVENT, handle_of(event), {0}};
