@@ -121,6 +121,11 @@ static void library(int *p) {
     CK(cudaLaunchKernel((void *)kernel, dim3(1), dim3(1), arguments, 0, 0));
     CK(cudaMemcpy(&value, p, 4, cudaMemcpyDeviceToHost));
     OK(value == 111);
+    const auto dynamic = cudaFuncAttributeMaxDynamicSharedMemorySize;
+    IS(cudaLaunchKernel((void *)kernel, 1, 1, arguments, 70000, 0), cudaErrorInvalidValue);
+    CK(cudaKernelSetAttributeForDevice(kernel, dynamic, 70000, 0));
+    CK(cudaLaunchKernel((void *)kernel, 1, 1, arguments, 70000, 0));
+    IS(cudaKernelSetAttributeForDevice(kernel, dynamic, 70000, 9), cudaErrorInvalidDevice);
     IS(cudaLibraryGetKernel(&kernel, loaded, "less"), cudaErrorSymbolNotFound);
     IS(cudaLibraryLoadFromFile(&loaded, "/nowhere", NULL, NULL, 0, NULL, NULL, 0),
        cudaErrorFileNotFound);

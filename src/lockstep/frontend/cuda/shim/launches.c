@@ -224,6 +224,11 @@ API int cudaFuncSetAttribute(const void *function, int attribute, int value) {
     return report(kernel ? kernel_set_attribute(kernel, attribute, value) : INVALID_FUNCTION);
 }
 
+API int cudaKernelSetAttributeForDevice(const void *kernel, int attribute, int value, int device) {
+    int status = gpu_check(device);
+    return status ? report(status) : cudaFuncSetAttribute(kernel, attribute, value);
+}
+
 API int cudaFuncSetCacheConfig(const void *function, int preference) {
     (void)preference;
     return kernel_of(function) ? SUCCESS : report(INVALID_FUNCTION);
