@@ -1,7 +1,7 @@
 """Digests of the package's files, and what they import: read again only where a file changed.
 
 Machine code is found by what it was made from, some 500 files. To read and hash them all takes
-20 ms, a thirtieth of a short run; to ask the file system whether any has changed, one. As git's
+35 ms of a start of half a second; to ask the file system whether any has changed, 10. As git's
 index does, a file is taken for unchanged if its times, size and number are; one that was changed
 shortly before it was read is read again, for the clock of the file system stands still meanwhile.
 """
