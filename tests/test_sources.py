@@ -11,6 +11,7 @@ SHOW = """
 import builtins
 from lockstep._jit import sources
 
+sources._STILL = {still}
 read = []
 opened = builtins.open
 def open(name, *rest):
@@ -32,10 +33,13 @@ def package(tmp_path):
     return copy
 
 
-def look(package):
-    """The digest of what a file of the copy imports from, and how many files were read for it."""
+def look(package, still=sources._STILL, **environment):
+    """The digest of what a file of the copy imports from, and how many files were read for it.
+
+    A file that was changed less than ``still`` ns before is not believed.
+    """
     place = {"PYTHONPATH": str(package.parent), "LOCKSTEP_CACHE_DIR": str(package.parent / "cache")}
-    digest, read = run(SHOW, **place)
+    digest, read = run(SHOW.format(still=still), **place | environment)
     return digest, int(read)
 
 
@@ -50,9 +54,12 @@ def test_files_are_read_once_and_again_where_they_change(package):
     file.write_bytes(content.replace(b"the", b"teh", 1))
     os.utime(file, ns=(told.st_atime_ns, told.st_mtime_ns))
     assert file.stat().st_size == told.st_size and file.stat().st_mtime_ns == told.st_mtime_ns
-    second, read = look(package)
+    just_now = 3600 * 10**9
+    second, read = look(package, just_now)
     assert second != first and read == 1
-    assert look(package) == (second, 1)  # changed so shortly before that it is not believed
+    assert look(package, just_now) == (second, 1)  # nor is it believed the next time
+    assert look(package, -just_now) == (second, 1)
+    assert look(package) == (second, 0)
 
     file.write_bytes(content)
     assert look(package)[0] == first
@@ -86,10 +93,4 @@ def test_what_another_version_kept_is_passed_over(package, content):
 def test_without_a_place_to_keep_them_all_files_are_read(package):
     first, read = look(package)
     (package.parent / "cache").chmod(0o777)  # it is refused
-    place = {
-        "PYTHONPATH": str(package.parent),
-        "LOCKSTEP_CACHE_DIR": str(package.parent / "cache"),
-        "XDG_CACHE_HOME": str(package / "__init__.py"),  # no folder
-    }
-    digest, again = run(SHOW, **place)
-    assert digest == first and int(again) == read
+    assert look(package, XDG_CACHE_HOME=str(package / "__init__.py")) == (first, read)

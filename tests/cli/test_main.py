@@ -131,3 +131,30 @@ def test_starting_up_imports_little():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="threads are counted as Linux does"
+)
+@pytest.mark.parametrize("asked", [None, "2"])
+def test_numpy_starts_no_threads_unless_the_user_asks_for_them(asked):
+    program = (
+        "import os, sys\n"
+        "from lockstep.cli.main import main\n"
+        "try:\n"
+        "    main(['completion', '--help'])\n"
+        "except SystemExit:\n"
+        "    pass\n"
+        "assert 'numpy' not in sys.modules\n"
+        "import numpy\n"
+        "print(len(os.listdir('/proc/self/task')), os.environ.get('OPENBLAS_NUM_THREADS'))"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_NUM_THREADS"}
+    if asked:
+        environment["OPENBLAS_NUM_THREADS"] = asked
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True
+    )
+    threads, told = done.stdout.split()[-2:]
+    assert told == str(asked), "a user's program gets what the user set"
+    assert int(threads) == min(int(asked or 1), os.cpu_count() or 1)

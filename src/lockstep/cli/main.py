@@ -193,8 +193,8 @@ def _start_fast() -> None:
       some 50,000 objects at its start that live to its end; to look at them again and again took
       a sixth of a short run.
     * NumPy's BLAS starts threads when it is imported, which look for work until they sleep: 0.1 s
-      of CPU on two cores. Nothing here multiplies matrices. Only this process is told: what it
-      starts gets ``os.environ``, which is left as it is.
+      of CPU on two cores. Matrices are small here. A user's program is not told: it gets
+      ``os.environ``, which is left as it is.
     """
     gc.set_threshold(250_000)
     atexit.register(gc.freeze)
