@@ -4,11 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
 from lockstep.errors import LockstepError, SpecError
-from lockstep.gpus import library
+from lockstep.gpus import datafile, library
 from lockstep.gpus.units import threads_per_cycle
 
 NAMES = [
@@ -253,3 +254,24 @@ def test_presets_that_begin_with_each_other_are_a_circle(tmp_path, monkeypatch):
         (tmp_path / f"{name}.toml").write_text(f'base = "{base}"\n')
     with pytest.raises(SpecError, match="the bases form a circle"):
         library.gpu("HEN")
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_a_preset_that_was_kept_is_the_one_in_its_file(name, monkeypatch):
+    monkeypatch.setattr(library, "_presets", {})
+    library.loaded(name)  # kept now, if it was not
+    monkeypatch.setattr(library, "_presets", {})
+    kept = library.loaded(name)
+    read = datafile.load(library._find(name, Path()), library._load)
+    assert kept == read and repr(kept) == repr(read)
+    assert list(kept.sources) == list(read.sources)
+
+
+@pytest.mark.parametrize("name", ["QV100", "H100_SXM", "HD7770"])
+def test_a_whole_number_where_a_broken_one_may_stand_has_the_same_digest(name):
+    gpu = library.gpu(name)
+    clock = float(int(gpu.clock_mhz))
+    whole = msgspec.structs.replace(gpu, clock_mhz=int(clock))
+    broken = msgspec.structs.replace(gpu, clock_mhz=clock)
+    assert library.digest(whole) == library.digest(broken)
+    assert library.digest(msgspec.structs.replace(gpu, description="x")) == library.digest(gpu)

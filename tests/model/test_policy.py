@@ -10,7 +10,10 @@ import lockstep
 from lockstep._jit import DISABLED
 from lockstep.errors import PolicyError
 from lockstep.model import policy
+from lockstep.model.cache import replacement, slice_hash
+from lockstep.model.cache.prefetch import registry, table
 from lockstep.model.policy import compile_policy
+from lockstep.model.sm import scheduler
 
 USAGE = "pick(a, b)"
 
@@ -31,6 +34,19 @@ def call(policy, a, b):
     if DISABLED:
         return policy(a, b)
     return ctypes.CFUNCTYPE(*[ctypes.c_int64] * 3)(policy.address)(a, b)
+
+
+def test_our_own_policies_are_what_policies_must_be(monkeypatch):
+    monkeypatch.setattr(policy, "OURS", "nobody's.")
+    for compiles, own in (
+        (scheduler.compile_scheduler, [scheduler.first_ready]),
+        (replacement.compile_victim, [replacement.first_way]),
+        (slice_hash.compile_hash, [slice_hash.first_slice]),
+        (table.compile_l1, [table.nothing_of_l1, *registry.L1.values()]),
+        (table.compile_l2, [table.nothing_of_l2, *registry.L2.values()]),
+    ):
+        for function in own:
+            assert compiles(function) is not None, function
 
 
 def test_a_policy_is_called_by_its_arguments():

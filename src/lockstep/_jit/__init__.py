@@ -3,7 +3,7 @@
 What is compiled lies in the store, as object code that is loaded and called by its address: a
 process that compiles nothing never imports Numba. ``functions.py`` is what the model is written
 with, ``function.py`` what a function is then, ``records.py``, ``kinds.py`` and ``context.py`` what
-functions take, ``keys.py`` what object code depends on: ``sources.py``, and the processor, of which
+functions take, ``keys.py`` what object code depends on: files, and the processor, of which
 ``target.py`` knows. ``loading.py`` gets it into the process, on Linux by ``placing.py``, and
 ``perf_map.py`` tells its names; ``compiler/`` makes it. ``holding.py`` keeps signals where machine
 code calls Python.

@@ -1,8 +1,8 @@
 """State that compiled functions share: many arrays behind one pointer."""
 
-import ctypes
 import functools
 import hashlib
+from array import array
 from collections.abc import Iterator
 from typing import Any, Self
 
@@ -55,8 +55,8 @@ class Context:
         if not DISABLED:
             words: list[int] = []
             members = [_add_words(words, named[field]) for field in self._fields]
-            self._block = (ctypes.c_int64 * len(words))(*words)
-            self._address = ctypes.addressof(self._block)
+            self._block = array("q", words)  # in C: a class of ctypes for each length takes as long
+            self._address = self._block.buffer_info()[0]  # as all else here
             self._kind = _context_kind(type(self), tuple(members))  # type: ignore[arg-type]
 
     @property

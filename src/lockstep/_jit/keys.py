@@ -11,9 +11,9 @@ import os
 from pathlib import Path
 from types import FunctionType
 
-from lockstep._jit import sources
 from lockstep._jit.settings import CALLBACK_OPTIONS, OPTIONS, environment
-from lockstep._jit.sources import PACKAGE
+from lockstep.store import sources
+from lockstep.store.sources import PACKAGE
 
 
 @functools.cache
@@ -52,10 +52,15 @@ def entry_key(function: FunctionType, form: str, kinds: tuple) -> str | None:
     None if it is not kept: what is defined inside another function, or outside this package, may
     depend on more than its file says.
     """
-    path = Path(os.path.realpath(function.__code__.co_filename))
-    package = Path(os.path.realpath(PACKAGE))
-    if "<" in function.__qualname__ or not path.is_relative_to(package):
+    path = _in_package(function.__code__.co_filename)
+    if "<" in function.__qualname__ or path is None:
         return None
-    path = PACKAGE / path.relative_to(package)
     name = f"{function.__module__}.{function.__qualname__}"
     return " ".join([name, source_key(path), form, *map(str, kinds)])
+
+
+@functools.cache
+def _in_package(file: str) -> Path | None:
+    """A file of the package, whatever links lead to it; None for others."""
+    path, package = Path(os.path.realpath(file)), Path(os.path.realpath(PACKAGE))
+    return PACKAGE / path.relative_to(package) if path.is_relative_to(package) else None

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ from lockstep.gpus.datafile import LoadedGpu, load
 from lockstep.gpus.sm import ExecutionUnit
 from lockstep.gpus.spec import GPU
 from lockstep.gpus.units import threads_per_cycle
+from lockstep.store import sources, tables
 
 PROSE = ("description", "validated")
 _FOLDER = Path(__file__).parent
@@ -107,7 +109,7 @@ def apply(gpu: GPU, overrides: Iterable[str]) -> GPU:
         if not equals:
             raise SpecError(f"{text[:80]}: expected parameter=value, such as sm.count=40")
         changes[path.strip()] = value.strip()
-    return replace(gpu, **changes)
+    return replace(gpu, **changes) if changes else gpu
 
 
 def describe(gpu: GPU, origin: str | os.PathLike | LoadedGpu | None = None) -> list[ParameterRow]:
@@ -136,8 +138,8 @@ def digest(gpu: GPU) -> str:
 
     The same on every machine and in every run; name, description and ``validated`` do not count.
     """
-    table = fields.flatten(gpu)
-    values = {key: fields.accept(key, value) for key, value in table.items() if key not in PROSE}
+    exact = msgspec.convert(msgspec.to_builtins(gpu), GPU)  # 1 is 1.0 where a number may be broken
+    values = {key: value for key, value in fields.flatten(exact).items() if key not in PROSE}
     units = [unit.name for unit in gpu.sm.units]
     return hashlib.sha256(json.dumps([units, sorted(values.items())]).encode()).hexdigest()
 
@@ -195,8 +197,16 @@ def _load(name_or_path: str | os.PathLike, folder: Path = Path(), depth: int = 0
     if path.parent != _FOLDER:
         return load(path, _load, depth)
     if path not in _presets:  # no cache of functools: the depth ends circles
-        _presets[path] = load(path, _load, depth)
+        _presets[path] = tables.kept(
+            f"GPU {path.stem}", _files(), LoadedGpu, lambda: load(path, _load, depth)
+        )
     return _presets[path]
+
+
+@cache
+def _files() -> list[str]:
+    """All files of the package that a preset depends on."""
+    return [*sources.closure("gpus/library.py"), *sources.files_in("gpus", (".toml",))]
 
 
 def _find(name: str | os.PathLike, folder: Path) -> Path:

@@ -10,6 +10,7 @@ from lockstep import policies
 from lockstep._jit import DISABLED, policy
 from lockstep.errors import PolicyError
 
+OURS = "lockstep."  # modules whose functions tests check, and a start of every run does not
 _STORES = ("STORE_ATTR", "DELETE_ATTR", "STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE")
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _NO_REASON = "Failed in nopython mode pipeline"
@@ -28,9 +29,10 @@ def compile_policy(function, usage: str, *arguments, writes: tuple[str, ...] = (
     function = policies.plain(function)
     if not isinstance(function, FunctionType):
         raise PolicyError(f"a policy is a plain Python function; found {type(function).__name__}")
-    _check_call(function, usage, len(arguments))
-    for part in (function, *policies.helpers(function)):
-        _check_code(function, part, writes)
+    if not str(function.__module__).startswith(OURS):
+        _check_call(function, usage, len(arguments))
+        for part in (function, *policies.helpers(function)):
+            _check_code(function, part, writes)
     try:
         return policy(function, "int64", *arguments)
     except Exception as error:  # all kinds, from several layers of the compiler

@@ -17,6 +17,7 @@ KINDS = {
     "translation": "machine code of kernels",
     "runtime": "the replacement of the CUDA runtime",
     "sources": "digests of the package's files",
+    "tables": "tables made of the package's files",
 }
 """Each kind of entry has a folder of its name in each place."""
 _PRIVATE = 0o755

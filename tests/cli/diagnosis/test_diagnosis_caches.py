@@ -27,7 +27,8 @@ def test_a_whole_cache(place):
     found = look()
     assert {s.severity for s in found.values()} == {Severity.GOOD}
     facts = found["folder"].facts
-    assert facts["entries"] == {"model": 1, "translation": 0, "runtime": 0, "sources": 0}
+    nothing = dict.fromkeys(("translation", "runtime", "sources", "tables"), 0)
+    assert facts["entries"] == {"model": 1} | nothing
     assert facts["bytes"] == (place.path / "model" / content.file_name("one")).stat().st_size
     assert facts["writable"] and facts["owner"] in found["folder"].found
     assert found["model"].facts["complete"] and found["CUDA runtime"].facts["complete"]

@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lockstep.isa.instruction import CachePolicy, OpClass, Space
-from lockstep.isa.sass.opcodes import GENERATIONS, decode, is_known, opcodes, table
+from lockstep.isa.sass.opcodes import (
+    GENERATIONS,
+    _made,
+    decode,
+    is_known,
+    load,
+    opcodes,
+    table,
+)
 
 DOCUMENTED = tomllib.loads((Path(__file__).parent / "documented.toml").read_text())
 VERSIONS = {
@@ -227,3 +235,11 @@ def test_any_text_has_a_meaning_and_addresses_mean_a_width_and_a_space(text, ver
     if addressed:
         assert found.width > 0
         assert found.space != Space.NONE
+
+
+@pytest.mark.parametrize("name", GENERATIONS)
+def test_a_table_that_was_kept_is_the_one_in_its_file(name):
+    load(name)  # kept now, if it was not
+    load.cache_clear()
+    kept, read = load(name), _made(name)
+    assert kept == read and repr(kept) == repr(read)

@@ -9,10 +9,10 @@ from contextlib import suppress
 from functools import cache
 
 from lockstep import store
-from lockstep._jit import sources
 from lockstep._jit.target import host_key
 from lockstep.execution.programs.program import Objects, Program
 from lockstep.execution.programs.stored import T, Unreadable, pack, unpack
+from lockstep.store import sources
 
 
 @cache

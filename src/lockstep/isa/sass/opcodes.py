@@ -4,13 +4,14 @@ import functools
 import itertools
 import re
 import tomllib
-from importlib import resources
+from pathlib import Path
 
 import msgspec
 import numpy as np
 
 from lockstep.isa.instruction import CachePolicy, OpClass, Space
 from lockstep.isa.sass.widths import RULES, OpcodeParts
+from lockstep.store import sources, tables
 
 GENERATIONS = {
     "kepler": 30, "maxwell": 50, "pascal": 60, "volta": 70, "turing": 75, "ampere": 80, "ada": 89,
@@ -63,9 +64,11 @@ class Opcode(msgspec.Struct, frozen=True):
     accumulates: bool  # the source that is also the destination is as wide as it
 
 
+_FOLDER = Path(__file__).parent / "tables"
+
+
 def _read(name: str) -> dict:
-    text = resources.files("lockstep.isa.sass").joinpath("tables", f"{name}.toml").read_text()
-    return tomllib.loads(text)
+    return tomllib.loads((_FOLDER / f"{name}.toml").read_text())
 
 
 def _entry(group: dict) -> OpcodeEntry:
@@ -82,6 +85,12 @@ def _entry(group: dict) -> OpcodeEntry:
 @functools.cache
 def load(name: str) -> OpcodeTable:
     """The table of one generation, by its file name."""
+    own = sources.closure("isa/sass/opcodes.py")
+    files = [*own, *sources.files_in("isa/sass/tables", (".toml",))]
+    return tables.kept(f"opcodes of {name}", files, OpcodeTable, lambda: _made(name))
+
+
+def _made(name: str) -> OpcodeTable:
     data = _read(name)
     entries: dict[str, OpcodeEntry] = {}
     variants: dict[tuple[str, str], OpcodeEntry] = {}

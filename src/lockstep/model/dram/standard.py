@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from lockstep.errors import SpecError, suggestion
 from lockstep.gpus.memory import Dram
+from lockstep.store import tables
 
 _FOLDER = Path(__file__).parent / "standards"
 
@@ -76,8 +77,8 @@ def load(name: str) -> dict:
 
 @functools.cache
 def _read(path: Path) -> dict:
-    with path.open("rb") as file:
-        return tomllib.load(file)
+    files = ["model/dram/standard.py", f"model/dram/standards/{path.name}"]
+    return tables.kept(f"DRAM {path.stem}", files, dict, lambda: tomllib.loads(path.read_text()))
 
 
 def resolve(dram: Dram) -> DramTiming:

@@ -4,12 +4,12 @@ import time
 
 import pytest
 
-from lockstep._jit import sources
+from lockstep.store import sources
 from test_jit import run
 
 SHOW = """
 import builtins
-from lockstep._jit import sources
+from lockstep.store import sources
 
 sources._STILL = {still}
 read = []
@@ -81,7 +81,7 @@ def test_what_another_version_kept_is_passed_over(package, content):
     first, _ = look(package)
     program = (
         "from lockstep import store\n"
-        "from lockstep._jit import sources\n"
+        "from lockstep.store import sources\n"
         f"store.put(sources._KIND, sources._KEY, {content!r})"
     )
     place = {"PYTHONPATH": str(package.parent), "LOCKSTEP_CACHE_DIR": str(package.parent / "cache")}

@@ -18,7 +18,8 @@ from pathlib import Path
 
 import msgspec
 
-from lockstep import store
+from lockstep.store.content import get, put
+from lockstep.store.places import writable
 
 PACKAGE = Path(__file__).parents[1]
 _ROOT = f"{PACKAGE}{os.sep}"
@@ -121,7 +122,7 @@ def _all() -> bytes:
 def _kept() -> dict[str, Source]:
     """What earlier processes found out."""
     with suppress(msgspec.DecodeError):  # a version before this one kept something else
-        index = msgspec.msgpack.decode(store.get(_KIND, _KEY) or b"", type=_Index)
+        index = msgspec.msgpack.decode(get(_KIND, _KEY) or b"", type=_Index)
         if index.files == _all():
             return index.sources
     return {}
@@ -135,6 +136,6 @@ def _learn(file: str, found: Source) -> None:
 
 
 def _keep() -> None:
-    if store.writable():
+    if writable():
         index = _Index(_all(), _kept() | _learned)
-        store.put(_KIND, _KEY, msgspec.msgpack.encode(index))
+        put(_KIND, _KEY, msgspec.msgpack.encode(index))
