@@ -80,6 +80,12 @@ def test_an_accumulator_is_as_wide_as_the_result():
     assert ranges(row, "source") == [(UR + 4, 4), (24, 64)]
 
 
+@pytest.mark.parametrize("columns", ["9223372036854775808", "1" * 5000, "1000"])
+def test_columns_that_no_product_has_are_those_of_the_least(columns):
+    row = lifted(f"HGMMA.64x{columns}x16.F32", [24], [UR + 4, 24], architecture=90)
+    assert row["immediate"] == 8 and row["destination_count"][0] == 4
+
+
 @pytest.mark.parametrize(
     ("opcode", "sources", "result", "rest"),
     [

@@ -36,7 +36,7 @@ DEFAULT_SHAPE = (16, 8, 16)
 VOLTA_QUAD_PAIR = (2, (2, 2, 2, 1))  # one step of the 8x8x4 product: a pair of each
 _FLOATS = {"F16", "F32", "F64"}
 _INTEGERS = {"S8", "U8", "S16", "U16", "S32", "U32", "S64", "U64"}
-_GROUP_SHAPE = re.compile(r"(\d+)x(\d+)x(\d+)")
+_GROUP_SHAPE = re.compile(r"(\d{1,3})x(\d{1,3})x(\d{1,3})")
 _COUNT = re.compile(r"x?(\d{1,3})")
 
 
