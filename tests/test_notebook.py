@@ -24,6 +24,7 @@ PLAIN = {
     "Stable", "Trajectory", "Unit", "Windows", "Follower", "Online", "Warmth", "ProxyProfiler",
     "CachePoint", "DramPoint", "Exploration", "Sweep", "Check", "Row", "DeviceArray", "Event",
     "Recorder", "Stream", "Texture", "Treatment", "Everything", "Inside", "Projected",
+    "SampledTrace",
 }  # fmt: skip
 HOSTILE = "<script>alert('x')</script>&amp;"
 

@@ -13,6 +13,7 @@ from lockstep.policies import select
 from lockstep.workload import Kernel, MemoryCopy, Workload
 
 if TYPE_CHECKING:  # importing the engine imports the compiler
+    from lockstep.engine import Drive
     from lockstep.engine.beginning import Chosen
     from lockstep.engine.progress import Progress
     from lockstep.engine.stop import StopRule
@@ -146,6 +147,7 @@ def simulate(
     dram_scheduler: Callable | None = None,
     kernels: Iterable[int] | None = None,
     warm: Iterable[int] = (),
+    sample: "Drive | None" = None,
     limit_instructions: int | None = None,
     limit_cycles: int | None = None,
     stop: "StopRule | None" = None,
@@ -168,9 +170,10 @@ def simulate(
     communicator of mpi4py makes each of its processes one of them: all call this function with the
     same arguments and get the same result, see docs/ranks.md.
     ``kernels`` selects kernels by id; those of ``warm`` are not simulated, but leave in the caches
-    what they would leave there, see docs/warming.md. The limits end the run early, with a partial
-    result that says so. ``stop(kernel, cycle, counters)`` ends a kernel where it returns True or a
-    reason; it is asked every ``stop_interval`` cycles (default: 1000), see
+    what they would leave there, see docs/warming.md. ``sample`` decides about both as the kernels
+    come: a :class:`.SampledTrace`, which then estimates all of them. The limits end the run early,
+    with a partial result that says so. ``stop(kernel, cycle, counters)`` ends a kernel where it
+    returns True or a reason; it is asked every ``stop_interval`` cycles (default: 1000), see
     :mod:`lockstep.engine.stop`.
     ``first_cta`` says at which CTA kernels begin: numbers by kernel id, or a function of a kernel.
     Such kernels are marked: not ``complete``, with the CTAs that were done. ``interval`` asks for
@@ -203,6 +206,8 @@ def simulate(
             "dram_scheduler": dram_scheduler,
         }
     )
+    if sample and (kernels is not None or warm or checkpoint or resume):
+        raise LockstepError("a sample chooses kernels as they come: without others, or checkpoints")
     with mpi.reached(ranks) as reach:
         workload = workload if isinstance(workload, Workload) else load(workload)
         gpu = gpu if isinstance(gpu, GPU) else find_gpu(gpu)
@@ -226,6 +231,7 @@ def simulate(
             frozen=frozen,
             keep=keep,
             warm=choice.warm,
+            drive=sample,
             threads=threads,
             ranks=reach,
             kernels=choice.kernels,

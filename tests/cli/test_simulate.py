@@ -68,6 +68,7 @@ def test_options_reach_the_engine(call, trace, engine):
         "frozen": None,
         "warm": set(),
         "keep": None,
+        "drive": None,
         "source": False,
     }
 

@@ -18,6 +18,7 @@ from lockstep.cli.options import (
     SUMMARY,
     THREADS,
     TIMELINE,
+    TIMING,
     advice_options,
     checkpoint_options,
     source_options,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from lockstep.gpus.spec import GPU
     from lockstep.metrics.result import Result
     from lockstep.sampling.inside import Inside, Trajectory
-    from lockstep.sampling.running import SampledRun
+    from lockstep.sampling.running import SampledRun, SampledTrace
     from lockstep.workload import Workload
 
 
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 @THREADS
 @RANKS
 @click.option("--kernels", type=KernelIds(), help="Only these kernels, e.g. 3,5-9.")
+@TIMING
 @INSIDE
 @JSON
 @OUT
@@ -83,13 +85,14 @@ if TYPE_CHECKING:
 @SUMMARY
 @QUIET
 def command(
-    path, name, overrides, policies, inside, plot, outside, detail, quiet, **options
+    path, name, overrides, policies, timing, inside, plot, outside, detail, quiet, **options
 ) -> None:
     """Simulate the trace at PATH.
 
     PATH is a kernelslist.g or its directory, a .traceg, .trace or .tracez file, also compressed,
-    or a trace file that lockstep wrote. Of live points, all launches that they stand for are
-    estimated, unless --kernels chooses some. Exit code 1: it ended early, the results are partial.
+    or a trace file that lockstep wrote. With --timing some kernels are simulated and all estimated;
+    of live points, all launches that they stand for are, unless --kernels chooses some. Exit code
+    1: it ended early, the results are partial.
     """
     from lockstep import api
 
@@ -98,6 +101,7 @@ def command(
     given = {"checkpoint_dir": options["checkpoint"], "resume": options["resume"], "plot": plot}
     given |= {"outside": outside, "what_if": advised.lifts}
     check_inside(inside, ChosenTiming(True), **given)
+    check_timing(timing, kernels=options["kernels"], **given)
     with one_of_several(options.pop("ranks"), options["checkpoint"]) as reach:
         if not reach.silent:
             files.check()
@@ -108,6 +112,7 @@ def command(
         workload = api.load(path)
         gpu = choose(workload, name, overrides, quiet)
         rules = inside_options(inside, workload)
+        sampled = sample_of(timing, rule_of(rules) if inside else None)
         if trajectory:
             rules = {"stop": trajectory, "stop_interval": trajectory.bin}
         if files.report and not options["interval"]:
@@ -121,6 +126,7 @@ def command(
                 progress=progress.update if progress.shown else None,
                 notice=progress.notice,
                 outside=SocketMemory(connected(outside)) if outside else None,
+                sample=sampled,
                 **policies,
                 **options,
                 **rules,
@@ -128,7 +134,10 @@ def command(
         reach.leave(bool(result.stopped))
         advice.give(advised, result, progress)
     detail = "" if quiet else detail
-    outcome = estimated(result, options["kernels"], detail, rule_of(rules) if inside else None)
+    if sampled:
+        outcome = None if result.stopped else sampled.outcome()
+    else:
+        outcome = estimated(result, options["kernels"], detail, rule_of(rules) if inside else None)
     write_and_show(result, files, detail, outcome)
     if trajectory:
         draw_ipc(trajectory, result, plot)
@@ -137,6 +146,35 @@ def command(
     if result.stopped:
         click.echo(f"lockstep: ended early: {result.stopped}", err=True)
         raise SystemExit(1)
+
+
+def check_timing(timing: ChosenTiming, **options: object) -> None:
+    """Refuse what does not go together with a sample; ``options``: by name, true if given."""
+    if not timing.simulates:
+        raise click.UsageError("--timing none: of a trace there is nothing else to be done")
+    for name, given in options.items():
+        if given and timing.chooser:
+            raise click.UsageError(f"--timing and --{name.replace('_', '-')}: {_WHY[name]}")
+
+
+_WHY = {
+    "kernels": "both choose kernels",
+    "checkpoint_dir": "what has chosen so far is in no checkpoint",
+    "resume": "what has chosen so far is in no checkpoint",
+    "plot": "the plot is of the longest of all kernels",
+    "outside": "kernels that are left out warm the L2, which the other simulator has",
+    "what_if": "whole runs are compared",
+}
+"""Why options do not go together with a sample."""
+
+
+def sample_of(timing: ChosenTiming, inside: "Inside | None") -> "SampledTrace | None":
+    """What chooses kernels, if not all are simulated."""
+    if timing.chooser is None:
+        return None
+    from lockstep.sampling.running import SampledTrace
+
+    return SampledTrace(timing.chooser, inside)
 
 
 def looking_on(plot: Path) -> "Trajectory":

@@ -89,7 +89,7 @@ class Launch(msgspec.Struct):
 
     def __repr__(self) -> str:
         """What was launched and what is known of it by now: nothing is waited for."""
-        shape, timing = self.geometry, self.kernel.module.device.timing
+        shape, timing = self.geometry, self.device.timing
         if self.error is not None:
             state = "failed"
         elif self.run is not None:
@@ -110,6 +110,11 @@ class Launch(msgspec.Struct):
         return notebook.facts(title, {**values, "cycles": known, "failed": error})
 
     @property
+    def device(self) -> OwningDevice:
+        """On which it runs."""
+        return self.kernel.module.device
+
+    @property
     def cycles(self) -> int:
         """Core cycles from the launch to the end of its last CTA; waits for it."""
         return self.timed().cycles
@@ -117,7 +122,7 @@ class Launch(msgspec.Struct):
     @property
     def seconds(self) -> float:
         """The same as simulated time."""
-        return self.cycles / (self.kernel.module.device.gpu.clock_mhz * 1e6)
+        return self.cycles / (self.device.gpu.clock_mhz * 1e6)
 
     @property
     def code(self) -> str:
@@ -137,14 +142,14 @@ class Launch(msgspec.Struct):
 
     @property
     def _executor(self) -> Executor:
-        return self.kernel.executor(self.kernel.module.device.recording)
+        return self.kernel.executor(self.device.recording)
 
     @property
     def metrics(self) -> dict[str, float]:
         """The metrics of the launch by name; NaN where one is undefined."""
         from lockstep.metrics import facts, registry
 
-        gpu = self.kernel.module.device.gpu
+        gpu = self.device.gpu
         return registry.evaluate(registry.columns(gpu), facts.of_kernel(self.timed(), gpu))
 
     @property
@@ -172,7 +177,7 @@ class Launch(msgspec.Struct):
 
     def wait(self) -> None:
         """Wait for the launch; raises what it failed of."""
-        self.kernel.module.device.synchronize()
+        self.device.synchronize()
         if self.error is not None:
             raise self.error
 
@@ -187,7 +192,7 @@ class Launch(msgspec.Struct):
         return self.run
 
     def _why_untimed(self) -> str:
-        if not self.kernel.module.device.timing:
+        if not self.device.timing:
             return "this launch was not simulated: create the device with timing=True"
         if self.treatment is not Treatment.SIMULATE:
             return f"this launch was not simulated: its treatment is {self.treatment.name}"

@@ -16,6 +16,6 @@ one GPU; ``nearby.py`` and ``boxes.py``: those of one host, which share memory.
 out. ``compilation.py``: machine code before the clock starts.
 """
 
-from lockstep.engine.session import Session, run
+from lockstep.engine.session import Drive, Session, run
 
-__all__ = ["Session", "run"]
+__all__ = ["Drive", "Session", "run"]

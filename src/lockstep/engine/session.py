@@ -1,6 +1,6 @@
 """Simulating workloads one after the other on one machine, or a single one."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,7 @@ class Session:
         """``seat``: the GPU's place at a host that it shares with others; it is driven by those."""
         if threads < 1:
             raise LockstepError(f"threads = {threads}: expected at least 1")
+        self.gpu = gpu
         self._threads, self._is_seated = threads, seat is not None
         elsewhere = [] if isinstance(ranks, int) else [ranks]
         for transport in elsewhere:
@@ -205,25 +206,33 @@ class Session:
         )
 
 
+Drive = Callable[[Session, Sequence[Command]], None]
+"""Has a session run what is to run of the commands of a workload, and how."""
+
+
 def run(
     workload: Workload,
     gpu: GPU,
     frozen: dict | None = None,
     keep: Keep | None = None,
     warm: Collection[int] = (),
+    drive: Drive | None = None,
     **options: Any,
 ) -> Run:
     """Simulate a workload on a GPU; the result does not depend on ``threads``.
 
-    ``warm``: ids of kernels that are warmed instead. ``options`` are those of :class:`Session`;
-    ``frozen`` and ``keep`` as in its ``run``.
+    ``warm``: ids of kernels that are warmed instead. ``drive`` decides about all kernels as they
+    come. ``options`` are those of :class:`Session`; ``frozen`` and ``keep`` as in its ``run``.
     """
     commands: list[Command] = [
         Warming(c) if isinstance(c, Kernel) and c.id in warm else c for c in workload.commands
     ]
     session = Session(gpu, **options)
     try:
-        session.run(commands, frozen, keep)
+        if drive:
+            drive(session, workload.commands)
+        else:
+            session.run(commands, frozen, keep)
     finally:
         session.close()
     return session.result()

@@ -64,7 +64,7 @@ class ProxyProfiler:
 
     def launched(self, launch: Any) -> None:
         """A launch of a device begins: note its memory, which may be somebody else's later."""
-        self._regions[launch.id] = _regions(launch.kernel.module.device.memory.allocations())
+        self._regions[launch.id] = _regions(launch.device.memory.allocations())
 
     def host_wrote(self, copy: MemoryCopy, allocations: Iterable[tuple[int, int]]) -> None:
         """The host writes memory of a device: the L2 of a proxy is warm, too."""

@@ -9,18 +9,47 @@ from pathlib import Path
 
 import pandas as pd
 
-from lockstep.api import is_tracefile_name, trace_files
+from lockstep.api import is_tracefile_name, load, save, trace_files
 from lockstep.device import Device
 from lockstep.errors import InputError, LockstepError
 from lockstep.files import replacing, unwritable
 from lockstep.metrics import output
 from lockstep.sampling.chosen import ChosenRecorder
 from lockstep.sampling.plan import Plan
-from lockstep.workload import MemoryCopy
+from lockstep.sampling.profile import table_of
+from lockstep.workload import Kernel, MemoryCopy, Workload
 
 LIST, WEIGHTS = "kernelslist.g", "weights.csv"
 SUFFIXES = (".traceg", ".traceg.xz", ".traceg.gz")  # what the list of an Accel-Sim run may name
 _64_BITS = (1 << 64) - 1
+
+
+def write_chosen(plan: Plan, trace: str | Path, directory: str | Path, link: bool = False) -> None:
+    """Write the kernels of a trace that a plan chooses, as :func:`write_kernels` does.
+
+    Files of Accel-Sim's format are taken as they are; of others they are written. Raises as that
+    does, and if the plan is for other launches than those of the trace.
+    """
+    workload = load(trace)
+    if workload.points:
+        raise LockstepError(f"{trace}: a plan has chosen these live points already")
+    plan.check_table(table_of(workload.kernels))
+    if not is_tracefile_name(trace) and not _is_one_file(trace):
+        write_kernels(plan, trace, directory, link)
+        return
+    if link:
+        raise LockstepError(f"{trace} is one file: there are no files of kernels to link to")
+    _check_weights(plan)
+    chosen = {workload.kernels[number].id for number in plan.chosen.tolist()}
+    commands = [c for c in workload.commands if not isinstance(c, Kernel) or c.id in chosen]
+    save(Workload(workload.name, commands), directory)
+    files = [command for command in trace_files(directory) if isinstance(command, Path)]
+    _write_weights(plan, [file.name for file in files], Path(directory))
+
+
+def _is_one_file(trace: str | Path) -> bool:
+    """Whether a trace is one file, with all kernels or the only one."""
+    return Path(trace).is_file() and not Path(trace).name.startswith("kernelslist")
 
 
 def write_kernels(plan: Plan, trace: str | Path, directory: str | Path, link: bool = False) -> None:

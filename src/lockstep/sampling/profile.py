@@ -1,9 +1,9 @@
 """Launch tables of what a device executes: a row a launch, and nothing else of it is kept."""
 
-import hashlib
 import sys
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from lockstep.errors import LockstepError
 from lockstep.execution.streams.accesses import Requests, reads_and_writes
 from lockstep.gpus.library import totals
 from lockstep.sampling.history import SectorHistory, Touched
+from lockstep.sampling.launched import SampledLaunch, TracedLaunch, light_of
 from lockstep.sampling.streams import StreamCounts
 from lockstep.sampling.table import BLOCKS, LIGHT, MEMORY, TIME, LaunchTable
 from lockstep.workload import Cta, Kernel, Workload
@@ -96,13 +97,21 @@ class LightRows:
     def __init__(self) -> None:
         self._rows: list[tuple] = []
 
-    def add(self, launch: Launch) -> None:
+    def add(self, launch: SampledLaunch) -> None:
         """Note what is known of a launch before it runs."""
-        self._rows.append(_light(launch, launch.kernel.module.device))
+        if isinstance(launch, TracedLaunch):
+            self._rows.append(launch.light)
+        else:
+            self._rows.append(_light(cast(Launch, launch), cast(OwningDevice, launch.device)))
 
     def table(self) -> LaunchTable:
         """All of them, in the order in which they came."""
         return LaunchTable(pd.DataFrame(self._rows, columns=list(LIGHT[:-1])))
+
+
+def table_of(kernels: Iterable[Kernel]) -> LaunchTable:
+    """What is known of the kernels of a trace without reading them: level 0."""
+    return LaunchTable(pd.DataFrame(map(light_of, kernels), columns=list(LIGHT[:-1])))
 
 
 def _light(launch: Launch, device: OwningDevice) -> tuple:
@@ -144,7 +153,7 @@ class TraceProfiler:
         for number, kernel in enumerate(self._workload.kernels):
             if self.level:
                 self._read(kernel)
-            self._rows.light.append((number, *_light_of_trace(kernel)))
+            self._rows.light.append((number, *light_of(kernel)))
             if self._told:
                 self._told(len(self), kernel.name)
 
@@ -165,12 +174,6 @@ class TraceProfiler:
 def _check_level(level: int, known: tuple[int, ...]) -> None:
     if level not in known:
         raise LockstepError(f"level {level}; expected one of {', '.join(map(str, known))}")
-
-
-def _light_of_trace(kernel: Kernel) -> tuple:
-    code = hashlib.sha256(f"{kernel.architecture} {kernel.name}".encode()).hexdigest()[:16]
-    needs = kernel.shared_bytes, kernel.registers, kernel.stream
-    return sys.intern(kernel.name), sys.intern(code), *kernel.grid, *kernel.block, *needs, ""
 
 
 class _Memory:

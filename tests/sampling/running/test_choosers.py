@@ -33,11 +33,9 @@ class Program:
 
     def run(self, chooser):
         for number, name in enumerate(self.names):
-            kernel = SimpleNamespace(
-                name=name, parameters=[], module=SimpleNamespace(device=self.device)
-            )
             launch = SimpleNamespace(
-                kernel=kernel,
+                kernel=SimpleNamespace(name=name, parameters=[]),
+                device=self.device,
                 code=f"code of {name}",
                 geometry=Geometry((int(self.grids[number]), 1, 1), (32, 1, 1), 0),
                 parameters=b"",

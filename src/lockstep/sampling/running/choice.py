@@ -11,14 +11,15 @@ from lockstep.sampling.running.online import Online
 
 FULL = "full"
 _NUMBER = re.compile(r"(error|confidence)=(\d{1,9}(?:\.\d{1,9})?)(%?)", re.ASCII)
+_WARMTH = [each.value for each in Warmth]
 _OTHER = re.compile(r"seed=(\d{1,9})|warm=(all|none)", re.ASCII)
 
 
 def chooser_of(text: str, seed: int | None = None) -> Chooser | None:
     """What chooses: ``full`` (None: all), ``sample:error=1%``, ``sample:10`` or ``plan:FILE``.
 
-    ``seed``: of a sample whose text has none. A plan is read here. Raises :class:`InputError` if
-    it cannot be, :class:`LockstepError` for other texts.
+    A file may be followed by ``,warm=none``. ``seed``: of a sample whose text has none. A plan is
+    read here. Raises :class:`InputError` if it cannot be, :class:`LockstepError` for other texts.
     """
     if text == FULL:
         return None
@@ -27,7 +28,10 @@ def chooser_of(text: str, seed: int | None = None) -> Chooser | None:
         forms = "full, none, sample:error=1%, sample:10 or plan:FILE"
         raise LockstepError(f"{text!r}; expected {forms}")
     if kind == "plan":
-        return Follower(Plan.read(Path(rest)))
+        path, warm, warmth = rest.rpartition(",warm=")
+        if not warm or warmth not in _WARMTH:
+            path, warmth = rest, Warmth.ALL.value
+        return Follower(Plan.read(Path(path)), warm=Warmth(warmth))
     try:
         if re.fullmatch(r"\d{1,9}", rest, re.ASCII):
             options: dict = {"every": int(rest)}

@@ -6,11 +6,13 @@ from typing import Protocol
 
 import numpy as np
 
-from lockstep.device import Launch, Treatment
+from lockstep.device import Treatment
 from lockstep.errors import LockstepError
 from lockstep.sampling.inside.launches import Inside
+from lockstep.sampling.launched import SampledLaunch
 from lockstep.sampling.plan import Plan
 from lockstep.sampling.running.outcome import SampledRun
+from lockstep.sampling.table import LaunchTable
 
 
 class Warmth(Enum):
@@ -23,7 +25,14 @@ class Warmth(Enum):
 class Chooser(Protocol):
     """The ``choose`` of a :class:`lockstep.Device`, and what comes of it."""
 
-    def __call__(self, launch: Launch) -> Treatment:
+    def expect(self, table: LaunchTable) -> None:
+        """Take note of all launches to come, where they are known before.
+
+        Raises :class:`LockstepError` if it has nothing to say about these.
+        """
+        ...
+
+    def __call__(self, launch: SampledLaunch) -> Treatment:
         """What becomes of the next launch."""
         ...
 
@@ -46,12 +55,12 @@ class LaunchLog:
         self.kernels: list[str] = []
         self._number: dict[str, int] = {}
         self._of: list[int] = []
-        self.simulated: dict[int, Launch] = {}
+        self.simulated: dict[int, SampledLaunch] = {}
 
     def __len__(self) -> int:
         return len(self._of)
 
-    def add(self, launch: Launch) -> int:
+    def add(self, launch: SampledLaunch) -> int:
         """Note a launch; how many came before it."""
         if launch.stream not in self.streams:
             self.streams.append(launch.stream)
@@ -67,7 +76,7 @@ class LaunchLog:
         """Of each launch, which of ``kernels``: int64."""
         return np.array(self._of, np.int64)
 
-    def simulate(self, number: int, launch: Launch) -> Treatment:
+    def simulate(self, number: int, launch: SampledLaunch) -> Treatment:
         """Have this launch simulated, and keep it."""
         self.simulated[number] = launch
         return Treatment.SIMULATE
@@ -97,7 +106,7 @@ class LaunchLog:
             raise LockstepError(
                 f"launch {cut[0]} was simulated in part: nothing says how long all of it takes"
             )
-        gpu = launches[0].kernel.module.device.gpu
+        gpu = launches[0].device.gpu
         return SampledRun(plan, runs, gpu, self.kernel_of, self.kernels, confidence, inside)
 
 
@@ -110,7 +119,7 @@ def check_streams(streams: Sequence[int]) -> None:
         )
 
 
-def inside_of(launch: Launch) -> Inside | None:
+def inside_of(launch: SampledLaunch) -> Inside | None:
     """The rule of the launch's device, if it projects what it ends."""
-    rule = getattr(launch.kernel.module.device, "stop", None)
+    rule = getattr(launch.device, "stop", None)
     return rule if isinstance(rule, Inside) else None

@@ -2,16 +2,18 @@
 
 import numpy as np
 
-from lockstep.device import Launch, Treatment
+from lockstep.device import Treatment
 from lockstep.errors import LockstepError
 from lockstep.metrics.result import Result
 from lockstep.sampling.estimate import CONFIDENCE
 from lockstep.sampling.extras import check_scipy
 from lockstep.sampling.inside.launches import Inside
+from lockstep.sampling.launched import SampledLaunch
 from lockstep.sampling.plan import Plan
 from lockstep.sampling.profile import LightRows
 from lockstep.sampling.running.chooser import LaunchLog, check_streams
 from lockstep.sampling.running.outcome import SampledRun
+from lockstep.sampling.table import LaunchTable
 
 NAME = "all"
 """The sampler of plans that choose all launches."""
@@ -25,7 +27,10 @@ class Everything:
         self._confidence = confidence
         self._log, self._light = LaunchLog(), LightRows()
 
-    def __call__(self, launch: Launch) -> Treatment:
+    def expect(self, table: LaunchTable) -> None:
+        """It takes any."""
+
+    def __call__(self, launch: SampledLaunch) -> Treatment:
         """It is simulated."""
         self._light.add(launch)
         return self._log.simulate(self._log.add(launch), launch)

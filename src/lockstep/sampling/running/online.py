@@ -13,14 +13,16 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from lockstep.device import Launch, Treatment
+from lockstep.device import Treatment
 from lockstep.errors import LockstepError
 from lockstep.sampling.estimate import CONFIDENCE, UNSEEN
 from lockstep.sampling.extras import check_scipy, student
+from lockstep.sampling.launched import SampledLaunch
 from lockstep.sampling.plan import Plan
 from lockstep.sampling.profile import LightRows
 from lockstep.sampling.running.chooser import LaunchLog, Warmth
 from lockstep.sampling.running.outcome import SampledRun
+from lockstep.sampling.table import LaunchTable
 
 MARGIN = 1.05  # allocation by what was drawn makes intervals a little too short
 DEPTH = 2  # launches before that tell places in a loop apart
@@ -102,7 +104,10 @@ class Online:
         self._labels: list[int] = []  # of the stratum of the estimate of each launch
         self._next_label = 0
 
-    def __call__(self, launch: Launch) -> Treatment:
+    def expect(self, table: LaunchTable) -> None:
+        """It takes any, and decides as they come."""
+
+    def __call__(self, launch: SampledLaunch) -> Treatment:
         """The first launch of each kernel is simulated; of the others the one drawn of a cell."""
         number = self._log.add(launch)
         self._light.add(launch)
@@ -154,7 +159,7 @@ class Online:
             parameters=parameters,
         )
 
-    def _key(self, launch: Launch) -> Hashable:
+    def _key(self, launch: SampledLaunch) -> Hashable:
         if self._every is not None:
             return launch.code
         shape = launch.geometry
@@ -170,10 +175,10 @@ class Online:
         self._next_label += 1
         return self._next_label
 
-    def _begin_pair(self, stratum: _Stratum, launch: Launch) -> None:
+    def _begin_pair(self, stratum: _Stratum, launch: SampledLaunch) -> None:
         """Two more cells of a stratum; as long as what was learnt allows."""
         if len(stratum.drawn) >= FEWEST and self._every is None:
-            launch.kernel.module.device.synchronize()
+            launch.device.synchronize()
         stratum.cell = self._every or self._cell(stratum)
         stratum.place = 0
         first, second = self._random.integers(stratum.cell, size=2).tolist()
