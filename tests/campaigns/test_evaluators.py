@@ -7,7 +7,7 @@ from lockstep import kernels
 from lockstep.campaigns import SweepPoint, evaluate
 from lockstep.errors import LockstepError
 from lockstep.kernels import WrongResult
-from lockstep.sampling import Plan, PointRecorder, Profiler
+from lockstep.sampling import Plan, PointRecorder, Profiler, TraceProfiler
 from lockstep.sampling.inside.choice import inside_by
 from lockstep.sampling.running import estimate_all
 
@@ -82,7 +82,8 @@ def test_a_rule_that_needs_a_trace_says_so():
         evaluate(SweepPoint("vecadd", "QV100", SMALL, size=1000, inside="tbpoint"))
 
 
-def test_live_points_give_the_estimates_of_their_plan(tmp_path):
+def live_points(tmp_path):
+    """A file of live points of a program, beside the plan that chose them."""
     program = kernels.load("bitonic_sort")
     with lockstep.Device("QV100", profile=True) as device:
         profiler = Profiler(device, 1)
@@ -96,7 +97,11 @@ def test_live_points_give_the_estimates_of_their_plan(tmp_path):
         device.attach(lambda: PointRecorder(device, path, plan)),
     ):
         program.run(device, 1024)
-    values = evaluate(SweepPoint(str(path), "QV100", SMALL))
+    return path
+
+
+def test_live_points_give_the_estimates_of_their_plan(tmp_path):
+    values = evaluate(SweepPoint(str(live_points(tmp_path)), "QV100", SMALL))
     followed = SweepPoint(
         "bitonic_sort", "QV100", SMALL, size=1024, timing=f"plan:{tmp_path / 'plan.json'}"
     )
@@ -107,9 +112,29 @@ def test_live_points_give_the_estimates_of_their_plan(tmp_path):
     )
 
 
-def test_a_trace_is_not_sampled(trace):
-    with pytest.raises(LockstepError, match=r"of .* make live points"):
-        evaluate(SweepPoint(str(trace), "QV100", SMALL, timing="sample:2"))
+def test_a_sampled_trace_gives_estimates(trace, tmp_path):
+    values = evaluate(SweepPoint(str(trace), "QV100", SMALL, timing="sample:1"))
+    whole = evaluate(SweepPoint(str(trace), "QV100", SMALL))
+    launches = lockstep.load(trace).kernels
+    assert values["launches"] == values["simulated_launches"] == len(launches)
+    assert values["estimated.cycles"] == pytest.approx(whole["cycles"], rel=0.01)
+    assert "cycles" not in values
+    profiler = TraceProfiler(lockstep.load(trace), 0)
+    profiler.read()
+    plan = Plan.of(profiler.table(), "test", [0] * len(launches), [0], drawn=True)
+    plan.write(tmp_path / "plan.json")
+    for warm in ("", ",warm=none"):
+        point = SweepPoint(
+            str(trace), "QV100", SMALL, timing=f"plan:{tmp_path / 'plan.json'}{warm}"
+        )
+        assert evaluate(point)["simulated_launches"] == 1
+        assert point.digest != SweepPoint(str(trace), "QV100", SMALL).digest
+
+
+def test_live_points_are_not_sampled_again(tmp_path):
+    path = live_points(tmp_path)
+    with pytest.raises(LockstepError, match="a plan has chosen these live points"):
+        evaluate(SweepPoint(str(path), "QV100", SMALL, timing="sample:2"))
 
 
 def test_a_program_is_run_and_must_launch_something_and_end_well(tmp_path):

@@ -24,36 +24,38 @@ def evaluate(point: SweepPoint) -> dict[str, float]:
     ``estimated.cycles``, ``low.cycles`` and ``high.cycles``, of each metric, and no metric has its
     own name. Raises :class:`LockstepError` if a program's results are wrong, or it ends early.
     """
+    chooser = _chooser(point)
     if point.kind == "trace":
-        return _of_trace(point)
-    from lockstep.sampling.running import Everything
-    from lockstep.sampling.running.choice import chooser_of
-
-    chooser = chooser_of(point.timing, point.seed)
-    if chooser is None and point.inside:
-        chooser = Everything()
+        return _of_trace(point, chooser)
     running = _program if point.kind == "program" else _builtin
     with running(point, chooser) as result:
         return _values(result, chooser.outcome() if chooser else None)
 
 
-def _of_trace(point: SweepPoint) -> dict[str, float]:
-    if point.timing != "full":
-        raise LockstepError(
-            f"timing {point.timing!r} is for programs: of {point.workload} make live points, "
-            "lockstep trace --plan"
-        )
+def _chooser(point: SweepPoint) -> "Chooser | None":
+    """What chooses launches where not all are simulated to their ends."""
+    if point.timing == "full" and not point.inside:
+        return None  # and nothing of sampling is needed, which takes long to import
+    from lockstep.sampling.running import Everything
+    from lockstep.sampling.running.choice import chooser_of
+
+    return chooser_of(point.timing, point.seed) or Everything()
+
+
+def _of_trace(point: SweepPoint, chooser: "Chooser | None") -> dict[str, float]:
+    from lockstep.sampling import estimate_points
+    from lockstep.sampling.running import SampledTrace
+
     workload = api.load(point.workload)
     rule = _rule(point, workload)
-    result = api.simulate(workload, point.spec, **rule)
-    if not (rule or workload.points) or result.stopped:
-        return _values(result, None)
-    from lockstep.sampling import estimate_points
-    from lockstep.sampling.running import estimate_all
-
-    if workload.points:
+    if workload.points and point.timing == "full":
+        result = api.simulate(workload, point.spec, **rule)
+        if result.stopped:
+            return _values(result, None)
         return _values(result, estimate_points(result, inside=rule.get("stop")))
-    return _values(result, estimate_all(result, rule["stop"]))
+    sampled = SampledTrace(chooser, rule.get("stop")) if chooser else None
+    result = api.simulate(workload, point.spec, sample=sampled, **rule)
+    return _values(result, sampled.outcome() if sampled and not result.stopped else None)
 
 
 def _rule(point: SweepPoint, workload: "Workload | None" = None) -> dict[str, Any]:

@@ -30,7 +30,7 @@ class SweepPoint:
     proxy or file of live points, as :func:`lockstep.load` takes; or an executable that uses CUDA,
     with its ``arguments``. ``gpu`` and ``changes``, parameters by dotted name, are as
     :func:`lockstep.gpu` takes them. ``seed``: of the inputs of a built-in program, and of samples.
-    ``timing``: which launches of a program are simulated, as of ``lockstep run --timing``;
+    ``timing``: which launches are simulated, as of ``lockstep run --timing``;
     ``inside``: the rule by which each is in part, as of ``--inside``, or "".
     """
 
@@ -82,10 +82,18 @@ class SweepPoint:
         of what chooses launches, and parts of them. What a program reads besides its arguments is
         not part of it. Raises :class:`LockstepError` if something is not there.
         """
-        plan = self.timing.partition("plan:")[2]
         parts = [code_digest(), library.digest(self.spec), self._content(), str(self.seed)]
-        parts += [self.timing, _of_file(Path(plan)) if plan else "", self.inside]
+        parts += [self.timing, self._plan(), self.inside]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+
+    def _plan(self) -> str:
+        """Digest of the plan that is followed, or ""."""
+        kind, _, rest = self.timing.partition(":")
+        if kind != "plan":
+            return ""
+        from lockstep.sampling.running.choice import plan_of
+
+        return _of_file(plan_of(rest)[0])
 
     def _size(self) -> int | None:
         if self.size is None and self.kind == "builtin":

@@ -11,7 +11,6 @@ from lockstep.sampling.running.online import Online
 
 FULL = "full"
 _NUMBER = re.compile(r"(error|confidence)=(\d{1,9}(?:\.\d{1,9})?)(%?)", re.ASCII)
-_WARMTH = [each.value for each in Warmth]
 _OTHER = re.compile(r"seed=(\d{1,9})|warm=(all|none)", re.ASCII)
 
 
@@ -28,10 +27,8 @@ def chooser_of(text: str, seed: int | None = None) -> Chooser | None:
         forms = "full, none, sample:error=1%, sample:10 or plan:FILE"
         raise LockstepError(f"{text!r}; expected {forms}")
     if kind == "plan":
-        path, warm, warmth = rest.rpartition(",warm=")
-        if not warm or warmth not in _WARMTH:
-            path, warmth = rest, Warmth.ALL.value
-        return Follower(Plan.read(Path(path)), warm=Warmth(warmth))
+        path, warmth = plan_of(rest)
+        return Follower(Plan.read(path), warm=warmth)
     try:
         if re.fullmatch(r"\d{1,9}", rest, re.ASCII):
             options: dict = {"every": int(rest)}
@@ -42,6 +39,17 @@ def chooser_of(text: str, seed: int | None = None) -> Chooser | None:
         raise
     except LockstepError as error:
         raise LockstepError(f"{text!r}: {error}") from None
+
+
+def plan_of(rest: str) -> tuple[Path, Warmth]:
+    """The file of a plan, and what the launches do that it leaves out; ``rest``: behind ``plan:``.
+
+    A name may end in a comma and anything but a known ``warm=``.
+    """
+    path, comma, warmth = rest.rpartition(",warm=")
+    if comma and warmth in [each.value for each in Warmth]:
+        return Path(path), Warmth(warmth)
+    return Path(rest), Warmth.ALL
 
 
 def _options(rest: str) -> dict:
