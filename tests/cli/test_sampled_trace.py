@@ -127,6 +127,18 @@ def test_the_list_that_a_plan_chooses_for_accelsim(call, planned, tmp_path):
     assert cycles[0] == cycles[1]
 
 
+def test_live_points_of_a_trace(call, planned, tmp_path):
+    plan = plan_in(tmp_path)
+    done = call("convert", planned, "points.lst", "--plan", "plan.json", "--l2", "1MB")
+    assert done.exit_code == 0, done.output
+    assert done.stderr == f"points.lst: {len(plan['chosen'])} of 12 kernels\n"
+    done = call("simulate", "points.lst", *SMALL, "--set", "l2.ways=4", "--json", "p.json")
+    assert done.exit_code == 0, done.output
+    assert f"Estimated from {len(plan['chosen'])} of 12 launches" in done.stdout
+    found = json.loads((tmp_path / "p.json").read_text())["estimate"]
+    assert found["observed"]["launch"] == plan["chosen"]
+
+
 def test_links_to_the_files_of_a_trace(call, planned, tmp_path):
     done = call("convert", planned, "links", "--plan", "plan.json", "--link")
     if planned.endswith(".lst"):
@@ -144,8 +156,10 @@ def test_links_to_the_files_of_a_trace(call, planned, tmp_path):
 @pytest.mark.parametrize(
     ("target", "options", "message"),
     [
-        ("out", ("--link",), "--link needs --plan"),
-        ("out.lst", ("--plan", "plan.json"), "live points are made of programs"),
+        ("out", ("--link",), "--link needs --plan and a directory OUT"),
+        ("out.lst", ("--plan", "plan.json", "--link"), "--link needs --plan and a directory OUT"),
+        ("out", ("--plan", "plan.json", "--l2", "1MB"), "--l2 is of live points"),
+        ("out.lst", ("--l2", "1MB"), "--l2 is of live points"),
         ("out", ("--plan", "nothing.json"), "nothing.json: cannot read"),
     ],
 )

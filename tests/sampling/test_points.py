@@ -10,7 +10,15 @@ import pytest
 import lockstep
 from lockstep.errors import InputError, LockstepError
 from lockstep.gpus import library
-from lockstep.sampling import LivePoints, Plan, PointRecorder, Profiler, estimate_points
+from lockstep.sampling import (
+    LivePoints,
+    Plan,
+    PointRecorder,
+    Profiler,
+    TraceProfiler,
+    estimate_points,
+    write_points,
+)
 from lockstep.sampling.running import Follower
 from lockstep.workload import Kernel
 from lockstep.workload.warm import WarmSet
@@ -221,3 +229,76 @@ def test_a_document_that_makes_no_sense_is_refused(points, change, message):
 def test_another_document_is_refused(points, text):
     with pytest.raises(InputError, match="no live points"):
         LivePoints.of(dataclasses.replace(points, points=text))
+
+
+@pytest.fixture
+def whole(gpu, tmp_path_factory):
+    """A trace of all launches."""
+    path = tmp_path_factory.mktemp("whole") / "both.lst"
+    with lockstep.Device(gpu, name="both") as device, device.record(path):
+        _run(device)
+    return lockstep.load(path)
+
+
+def _plan_of_trace(workload, chosen):
+    profiler = TraceProfiler(workload, 0)
+    profiler.read()
+    return _plan(profiler.table(), chosen)
+
+
+def test_points_of_a_trace_are_those_of_its_program(gpu, plan, points, whole, tmp_path):
+    path = tmp_path / "points.lst"
+    write_points(_plan_of_trace(whole, plan.chosen), whole, path, gpu)
+    traced = lockstep.load(path)
+    assert [k.id for k in traced.kernels] == [k.id for k in points.kernels]
+    for mine, theirs in zip(*([c for c in w.commands if isinstance(c, WarmSet)]
+                              for w in (traced, points)), strict=True):  # fmt: skip
+        assert np.array_equal(mine.launches, theirs.launches)
+        assert _lines(mine) == _lines(theirs)
+    result, same = (lockstep.simulate(w, gpu) for w in (traced, points))
+    cycles = [[run.cycles for run in each.run.kernels] for each in (result, same)]
+    assert cycles[0] == pytest.approx(cycles[1], rel=0.01)
+    found, expected = estimate_points(result), estimate_points(same)
+    assert found.cycles.total == pytest.approx(expected.cycles.total, rel=0.01)
+    assert found.kernels == expected.kernels
+
+
+def test_kernels_of_a_trace_behind_the_last_point_are_not_read(gpu, whole, tmp_path):
+    def unread():
+        pytest.fail("it was read")
+
+    for kernel in whole.kernels[6:]:
+        kernel.ctas = unread
+    write_points(_plan_of_trace(whole, [3, 5]), whole, tmp_path / "points.lst", gpu)
+    assert len(lockstep.load(tmp_path / "points.lst").kernels) == 2
+
+
+def test_an_l2_of_another_size_is_for_points_of_a_trace_too(gpu, whole, tmp_path):
+    path = tmp_path / "points.lst"
+    write_points(_plan_of_trace(whole, [3, 5]), whole, path, gpu, 4096)
+    points = LivePoints.of(lockstep.load(path))
+    assert points.l2_bytes == 4096
+    *_, last = (c for c in lockstep.load(path).commands if isinstance(c, WarmSet))
+    assert last.runs["lines"].sum() == 2 * 4096 // 128
+
+
+def test_points_of_a_trace_that_cannot_be_are_refused(gpu, plan, points, whole, tmp_path):
+    for workload, wanted, path, message in (
+        (points, plan, "p.lst", "has chosen these live points already"),
+        (whole, plan, "p.lst", "made for other launches"),
+        (whole, _plan_of_trace(whole, [0, 1]), "folder", "in one file, which ends in .lst"),
+    ):
+        with pytest.raises(LockstepError, match=message):
+            write_points(wanted, workload, tmp_path / path, gpu)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_trace_that_is_damaged_leaves_no_points(gpu, whole, tmp_path):
+    def damaged():
+        raise InputError("trace", "line 3", "damaged")
+
+    plan = _plan_of_trace(whole, [1, 3])
+    whole.kernels[2].ctas = damaged
+    with pytest.raises(InputError, match="damaged"):
+        write_points(plan, whole, tmp_path / "points.lst", gpu)
+    assert list(tmp_path.iterdir()) == []

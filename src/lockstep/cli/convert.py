@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from lockstep.cli.parameters import FILE, check_writable
+from lockstep.cli.parameters import FILE, MemorySize, check_writable
 from lockstep.report.figures import scaled
 
 
@@ -15,10 +15,21 @@ from lockstep.report.figures import scaled
     "--plan",
     type=FILE,
     metavar="FILE",
-    help="Write only the launches that this plan chooses, and weights.csv: OUT is a directory.",
+    help="Write only the launches that this plan chooses: to a file with what is in the caches "
+    "before them (live points), to a directory with weights.csv.",
 )
 @click.option("--link", is_flag=True, help="With --plan: links to the files of IN, no copies.")
-def command(source: Path, target: Path, plan: Path | None, link: bool) -> None:
+@click.option(
+    "--l2",
+    "l2_bytes",
+    type=MemorySize(),
+    metavar="SIZE",
+    help="With --plan and a file: the largest L2 that is to be simulated; default: that of the "
+    "GPU that suits IN.",
+)
+def command(
+    source: Path, target: Path, plan: Path | None, link: bool, l2_bytes: int | None
+) -> None:
     """Convert the trace IN to OUT.
 
     OUT becomes one file of lockstep's own format if its name ends so, else a directory with a
@@ -26,16 +37,14 @@ def command(source: Path, target: Path, plan: Path | None, link: bool) -> None:
     """
     from lockstep import api
 
-    if link and plan is None:
-        raise click.UsageError("--link needs --plan")
-    if plan and api.is_tracefile_name(target):
-        raise click.UsageError(
-            f"--plan and {target}: live points are made of programs (lockstep trace --plan); of a "
-            "trace OUT is a directory"
-        )
-    check_writable(target, directory=not api.is_tracefile_name(target))
+    one_file = api.is_tracefile_name(target)
+    if link and (plan is None or one_file):
+        raise click.UsageError("--link needs --plan and a directory OUT")
+    if l2_bytes and not (plan and one_file):
+        raise click.UsageError("--l2 is of live points: with --plan and a file OUT")
+    check_writable(target, directory=not one_file)
     if plan:
-        _choose(source, target, plan, link)
+        _choose(source, target, plan, link, l2_bytes)
         return
     workload = api.load(source)
     api.save(workload, target)
@@ -43,13 +52,18 @@ def command(source: Path, target: Path, plan: Path | None, link: bool) -> None:
     click.echo(f"{target}: {len(workload.kernels)} kernels, {after} (from {before})", err=True)
 
 
-def _choose(source: Path, target: Path, plan_file: Path, link: bool) -> None:
+def _choose(source: Path, target: Path, plan_file: Path, link: bool, l2_bytes: int | None) -> None:
     """Write what a plan chooses of a trace."""
-    from lockstep.sampling import Plan
+    from lockstep import api
+    from lockstep.sampling import Plan, write_points
     from lockstep.sampling.accelsim import write_chosen
 
     plan = Plan.read(plan_file)
-    write_chosen(plan, source, target, link)
+    if api.is_tracefile_name(target):
+        workload = api.load(source)
+        write_points(plan, workload, target, api.gpu_for(workload), l2_bytes)
+    else:
+        write_chosen(plan, source, target, link)
     click.echo(f"{target}: {len(plan.chosen)} of {len(plan)} kernels", err=True)
 
 

@@ -6,7 +6,8 @@ of what was observed.
 
 A :class:`Profiler` makes tables of what a device launches, a :class:`TraceProfiler` of a trace,
 :func:`.imports.read` of measurements; :func:`compare` puts samplers side by side. A
-:class:`PointRecorder` keeps what a plan chooses, to be simulated without the program. Read
+:class:`PointRecorder` keeps what a plan chooses, to be simulated without the program, and
+:func:`write_points` does so of a trace. Read
 ``table.py``, ``profile.py``, ``plan.py``, ``sampler.py``, ``estimate.py``, then any of
 ``samplers/``, a file each, and ``comparison.py``. ``running/`` samples a program while it runs,
 ``inside/`` ends or thins out launches. What level 3 is made of is in ``streams.py`` and
@@ -17,7 +18,7 @@ from lockstep.sampling import samplers
 from lockstep.sampling.comparison import compare
 from lockstep.sampling.estimate import Estimate, estimate, estimate_ratio, estimates
 from lockstep.sampling.plan import Plan
-from lockstep.sampling.points import LivePoints, PointRecorder, estimate_points
+from lockstep.sampling.points import LivePoints, PointRecorder, estimate_points, write_points
 from lockstep.sampling.profile import Profiler, TraceProfiler
 from lockstep.sampling.sampler import SAMPLERS, Sampler, draw, sampler
 from lockstep.sampling.table import LaunchTable
@@ -40,4 +41,5 @@ __all__ = [
     "estimates",
     "sampler",
     "samplers",
+    "write_points",
 ]

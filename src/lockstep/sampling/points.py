@@ -5,6 +5,8 @@ on any GPU, in any order, and to estimate all of them.
 """
 
 import json
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Self
 
@@ -13,18 +15,26 @@ import numpy as np
 from lockstep import notebook
 from lockstep.api import is_tracefile_name
 from lockstep.device import Device, Launch
-from lockstep.device.warmth import LaunchHistory
+from lockstep.device.warmth import LaunchHistory, WarmHistory
 from lockstep.errors import InputError, LockstepError
+from lockstep.frontend.tracefile import TraceRecording
+from lockstep.gpus.library import totals
+from lockstep.gpus.spec import GPU
 from lockstep.metrics.output import finite
 from lockstep.metrics.result import Result
 from lockstep.sampling.chosen import ChosenRecorder
 from lockstep.sampling.estimate import CONFIDENCE
 from lockstep.sampling.inside.launches import Inside
 from lockstep.sampling.plan import Plan
+from lockstep.sampling.profile import table_of
+from lockstep.sampling.running.chooser import check_streams
 from lockstep.sampling.running.outcome import SampledRun
+from lockstep.sampling.traced_lines import TracedLines
 from lockstep.workload import Kernel, MemoryCopy, Workload
+from lockstep.workload.warm import L2_LINE
 
 VERSION = 1
+TOGETHER = 64  # CTAs of a trace whose lines are noted together
 
 
 class LivePoints:
@@ -111,6 +121,63 @@ def estimate_points(
     return SampledRun(points.plan, runs, result.gpu, *about)
 
 
+def write_points(
+    plan: Plan, workload: Workload, path: str | Path, gpu: GPU, l2_bytes: int | None = None
+) -> None:
+    """Write the kernels of a trace that a plan chooses as live points.
+
+    ``l2_bytes``: of the largest L2 that the points are for; that of ``gpu`` if it is not given. All
+    kernels up to the last one that is chosen are read, once. Raises :class:`LockstepError` if the
+    plan is for other launches, or these are of several streams.
+    """
+    _check_points(path, workload)
+    kernels = workload.kernels
+    plan.check_table(table_of(kernels))
+    check_streams(list(dict.fromkeys(kernel.stream for kernel in kernels)))
+    l2_bytes = totals(gpu).l2_bytes if l2_bytes is None else l2_bytes
+    names = list(dict.fromkeys(kernel.name for kernel in kernels))
+    number = {name: k for k, name in enumerate(names)}
+    kernel_of = np.array([number[kernel.name] for kernel in kernels], np.int64)
+    recording = TraceRecording(Path(path), workload.name, workload.gpu)
+    try:
+        _record(plan, workload, recording, l2_bytes)
+        recording.close(LivePoints(plan, l2_bytes, names, kernel_of).document())
+    except BaseException:
+        recording.discard()
+        raise
+
+
+def _check_points(path: str | Path, workload: Workload | None = None) -> None:
+    if not is_tracefile_name(path):
+        raise LockstepError(f"{path}: live points are kept in one file, which ends in .lst")
+    if workload and workload.points:
+        raise LockstepError(f"{workload.name}: a plan has chosen these live points already")
+
+
+def _record(plan: Plan, workload: Workload, recording: TraceRecording, l2_bytes: int) -> None:
+    """Record what is chosen, each kernel behind what those before it have left."""
+    lines = TracedLines(l2_bytes // L2_LINE)
+    history = WarmHistory(lines, l2_bytes)
+    chosen, last, number = frozenset(plan.chosen.tolist()), int(plan.chosen[-1]), 0
+    for command in workload.commands:
+        if isinstance(command, MemoryCopy):
+            history.copied(command)
+        if not isinstance(command, Kernel):
+            continue
+        history.warm(command.name, command.n_ctas)
+        read = command.ctas
+        if number in chosen:
+            recording.copy(history.before())
+            read = recording.kernel(replace(command, id=number + 1))
+        ctas = read()
+        while batch := list(islice(ctas, TOGETHER)):
+            if number < last:
+                lines.read(command, batch)
+        number += 1
+        if number > last:
+            return
+
+
 class PointRecorder(ChosenRecorder):
     """Writes the launches of a plan as live points, see :class:`ChosenRecorder`.
 
@@ -119,8 +186,7 @@ class PointRecorder(ChosenRecorder):
     """
 
     def __init__(self, device: Device, path: str | Path, plan: Plan, l2_bytes: int | None = None):
-        if not is_tracefile_name(path):
-            raise LockstepError(f"{path}: live points are kept in one file, which ends in .lst")
+        _check_points(path)
         super().__init__(device, path, plan, 0)
         self._last = int(plan.chosen[-1])
         self._warmth = LaunchHistory(device.gpu, device.memory, l2_bytes)
