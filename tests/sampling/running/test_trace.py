@@ -116,6 +116,28 @@ def test_nothing_is_estimated_of_a_run_that_ended_early(workload, plan):
         sampled.outcome()
 
 
+def test_a_limit_ends_a_sample_that_waits_for_times():
+    many = Workload("many", [replace(kernel(n % 4, 4096), id=n + 1) for n in range(60)])
+    sampled = SampledTrace(Online(error=0.001))
+    result = simulate(many, GPU, sample=sampled, limit_cycles=15_000)
+    assert result.stopped and 0 < len(result.run.kernels) < 60
+    with pytest.raises(LockstepError, match="the run ended early"):
+        sampled.outcome()
+
+
+def test_ctrl_c_between_kernels_leaves_what_there_is(workload):
+    class Interrupted(Online):
+        def __call__(self, launch):
+            if launch.id == 4:
+                launch.device.synchronize()
+                raise KeyboardInterrupt
+            return super().__call__(launch)
+
+    result = simulate(workload, GPU, sample=SampledTrace(Interrupted(every=1)))
+    assert result.stopped.startswith("interrupted")
+    assert [run.id for run in result.run.kernels] == [1, 2, 3]
+
+
 def refused(workload, chooser, message):
     for k in workload.kernels:
         k.ctas = lambda: pytest.fail("it was read")

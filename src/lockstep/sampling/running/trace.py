@@ -14,6 +14,10 @@ from lockstep.workload import Command, Kernel
 from lockstep.workload.warm import Warming, WarmSet
 
 
+class _Stopped(Exception):
+    """The simulation has ended early; who waits for times waits in vain."""
+
+
 class SampledTrace:
     """The ``sample`` of :func:`lockstep.simulate`: what a chooser has simulated of a trace.
 
@@ -38,12 +42,15 @@ class SampledTrace:
         kernels = [command for command in commands if isinstance(command, Kernel)]
         _check(commands, kernels)
         self._chooser.expect(table_of(kernels))
-        for command in commands:
-            chosen = self._chosen(command)  # which may simulate what is queued
-            self._queued += chosen
-            if session.stopped:
-                return
-        self.synchronize()
+        try:
+            for command in commands:
+                chosen = self._chosen(command)  # which may simulate what is queued
+                self._queued += chosen
+            self.synchronize()
+        except _Stopped:
+            pass
+        except KeyboardInterrupt:  # while nothing was simulated: what there is is partial, too
+            session.interrupt()
 
     def _chosen(self, command: Command) -> list[Command]:
         """What is to run of a command."""
@@ -61,14 +68,14 @@ class SampledTrace:
     def synchronize(self) -> None:
         """Simulate what was chosen so far."""
         commands, self._queued = self._queued, []
-        if not commands or self._session.stopped:
-            return
         self._session.run(commands)
         runs = self._session.finished[self._finished :]
         for launch, run in zip(self._waiting, runs):  # of one stream: they end as they begin
             launch.run = run
         self._finished += len(runs)
         self._waiting = self._waiting[len(runs) :]
+        if self._session.stopped:
+            raise _Stopped
 
     def outcome(self) -> SampledRun:
         """The estimate of all kernels, after the simulation.
