@@ -35,12 +35,21 @@ def test_ptx_alone_is_loaded_with_its_zeros():
 
 
 def test_kernels_that_cannot_be_executed_leave_the_others():
-    text = PTX.rstrip(b"\0") + b".entry bad() { .reg .b32 r; add.sat.u32 r, r, r; ret; }\n\0"
+    text = PTX.rstrip(b"\0") + b".entry bad() { .reg .b64 r; st.bulk.weak [r], r, 0; ret; }\n\0"
     with lockstep.Device("QV100") as device:
         module = load_image(device, text)
         assert find_entry(module, "k").parameter_bytes == 0
-        with pytest.raises(lockstep.InputError, match=r"line 5, .* no instruction add\.sat\.u32"):
+        with pytest.raises(lockstep.InputError, match=r"line 5, .* of sm_100 and later"):
             find_entry(module, "bad")
+
+
+def test_text_that_is_no_ptx_is_refused_at_once():
+    text = PTX.rstrip(b"\0") + b".entry bad() { .reg .b32 r; add.sat.u32 r, r, r; ret; }\n\0"
+    with lockstep.Device("QV100") as device:
+        used = device.memory.used
+        with pytest.raises(lockstep.InputError, match=r"line 5, .* no instruction add\.sat\.u32"):
+            load_image(device, text)
+        assert device.memory.used == used
 
 
 def test_code_of_another_architecture(repository):

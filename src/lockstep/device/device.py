@@ -219,16 +219,18 @@ class Device:
         variables: Mapping[str, int] | None = None,
         *,
         lazy: bool = False,
+        legal: bool = False,
     ) -> ptx.PtxModule:
         """A module from PTX text, or from the file that a path names; several in it are linked.
 
         ``variables``: device addresses of variables that are not to be made, by name, as of a
         module of machine code that was compiled from the same source. Raises :class:`InputError`
         if it is no PTX, or if anything in it cannot be executed; with ``lazy``, what cannot be
-        executed is refused when a kernel that needs it is first launched.
+        executed is refused when a kernel that needs it is first launched; with ``legal``, too,
+        instructions that PTX does not have are refused at once.
         """
         self.check_open()
-        return ptx.load(self, source, variables, lazy)
+        return ptx.load(self, source, variables, lazy, legal)
 
     def load_cubin(
         self, source: str | Path | bytes, variables: Mapping[str, int] | None = None

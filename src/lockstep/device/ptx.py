@@ -17,7 +17,7 @@ from lockstep.errors import InputError, WorkloadError
 from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.programs.program import Program, Recording
 from lockstep.execution.ptx.callgraph import function_address
-from lockstep.execution.ptx.program import check, translate
+from lockstep.execution.ptx.program import check, check_legal, translate
 from lockstep.execution.state import function_at
 from lockstep.isa.instruction import MOST_THREADS
 from lockstep.isa.ptx import syntax
@@ -29,7 +29,11 @@ _DTYPES = {"f32": "f4", "f64": "f8", "f16": "f2", "pred": "?"}
 
 
 def load(
-    device: Launcher, source: str | Path, variables: Mapping[str, int] | None, lazy: bool
+    device: Launcher,
+    source: str | Path,
+    variables: Mapping[str, int] | None,
+    lazy: bool,
+    legal: bool = False,
 ) -> "PtxModule":
     """See :meth:`lockstep.Device.load_ptx`."""
     name = "<ptx>"
@@ -43,9 +47,11 @@ def load(
     else:
         text = source
     tree = read(text, name)
+    key = hashlib.sha256(text.encode()).hexdigest()
     if not lazy:
-        key = hashlib.sha256(text.encode()).hexdigest()
         check(tree, key, device.gpu.shared.most_cta_bytes)
+    elif legal:
+        check_legal(tree, key)
     return PtxModule(device, tree, text, variables)
 
 

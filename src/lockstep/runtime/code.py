@@ -5,7 +5,7 @@ time on another one, the module is loaded there as well.
 """
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,14 @@ import numpy as np
 from lockstep.device import Device, Module
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.runtime.answers import CallAnswer, Handles, Refused
-from lockstep.runtime.images import Entry, NoImage, find_entry, is_ptx, load_image
+from lockstep.runtime.images import (
+    Entry,
+    NoImage,
+    check_text,
+    find_entry,
+    is_ptx,
+    load_image,
+)
 from lockstep.runtime.simulator import Simulator
 from lockstep.runtime.status import Status
 
@@ -39,6 +46,7 @@ class ProgramCode:
         self._kernels: dict[int, tuple[int, str]] = Handles()  # module and name
         self._entries: dict[tuple[int, Device], Entry] = {}
         self.managed: dict[int, ManagedVariable] = {}  # by address
+        self._problem = ""  # with the code that came last
 
     @property
     def device(self) -> Device:
@@ -77,11 +85,42 @@ class ProgramCode:
         handle = self._new_handle()
         self._images[handle] = data
         try:
-            self._module(handle)
+            with self._noting_problem():
+                self._module(handle)
         except (Refused, LockstepError):
             del self._images[handle]
             raise
         return CallAnswer((handle,))
+
+    def check_ptx(self, fields: dict, data: bytes) -> CallAnswer:
+        """Refuse what is no PTX."""
+        with self._noting_problem():
+            try:
+                check_text(data)
+            except LockstepError as error:
+                raise Refused(Status.INVALID_PTX, error) from error
+        return CallAnswer()
+
+    def code_problem(self, fields: dict, data: bytes) -> CallAnswer:
+        """Why the last code that was to be loaded or checked was refused."""
+        return CallAnswer(data=self._problem.encode())
+
+    @contextlib.contextmanager
+    def _noting_problem(self) -> Iterator[None]:
+        self._problem = ""
+        try:
+            yield
+        except Refused as refused:
+            self._problem = " ".join(str(refused.problem).splitlines())
+            raise
+        except LockstepError as error:
+            self._problem = " ".join(str(error).splitlines())
+            raise
+
+    def list_kernels(self, fields: dict, data: bytes) -> CallAnswer:
+        """The names of a module's kernels."""
+        names = self._module(fields["module"]).entries
+        return CallAnswer(data=b"".join(name.encode() + b"\0" for name in names))
 
     def _load(self, data: bytes, variables: Mapping[str, int]) -> Module:
         """The best image of a binary, or its PTX if the best one cannot be loaded."""

@@ -24,6 +24,9 @@ from lockstep.runtime.streams import FIRST_HANDLE, ProgramStreams
 _LONGEST_NAME = 100  # characters of a function's
 KINDS: dict[Call, CallKind] = {
     Call.LOAD_MODULE: "register",
+    Call.CHECK_PTX: "query",
+    Call.CODE_PROBLEM: "query",
+    Call.LIST_KERNELS: "query",
     Call.FIND_KERNEL: "register",
     Call.FIND_VARIABLE: "register",
     Call.ALLOCATE: "allocate",
@@ -279,6 +282,9 @@ _ALWAYS = {
     Call.DESTROY_EVENT,
     Call.DESTROY_STREAM,
     Call.LOAD_MODULE,
+    Call.CHECK_PTX,
+    Call.CODE_PROBLEM,
+    Call.LIST_KERNELS,
     Call.FIND_KERNEL,
     Call.FIND_VARIABLE,
 }

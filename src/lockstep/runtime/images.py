@@ -1,5 +1,6 @@
 """The code that a program hands over: which of a fat binary's images runs, and what is in it."""
 
+import hashlib
 import struct
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,6 +10,8 @@ import msgspec
 from lockstep.device import Device, Kernel, Module
 from lockstep.device.properties import architectures
 from lockstep.errors import LockstepError
+from lockstep.execution.ptx.program import check_legal
+from lockstep.isa.ptx.linking import read
 from lockstep.isa.sass.binary import Image, best_image, images_of, objects_of
 
 _ELF, _FAT = b"\x7fELF", struct.pack("<I", 0xBA55ED50)
@@ -44,6 +47,12 @@ def is_ptx(data: bytes) -> bool:
     return not data.startswith((_ELF, _FAT)) and b".version" in data
 
 
+def check_text(data: bytes) -> None:
+    """Raise :class:`InputError` for text that is no PTX, as :func:`load_image` does."""
+    text = _text(data)
+    check_legal(read(text), hashlib.sha256(text.encode()).hexdigest())
+
+
 def load_image(
     device: Device,
     data: bytes,
@@ -54,13 +63,13 @@ def load_image(
 
     Behind a fat binary that was linked lie those of the objects that it was linked from: where it
     has nothing, their PTX is linked. CUDA's own objects have none; what is not there is missed when
-    it is called.
+    it is called. Text is what the program wrote itself: it is told at once if that is no PTX.
     ``variables``: see :meth:`lockstep.Device.load_ptx`. A kernel that cannot be executed is refused
     when it is asked for: libraries have many that no program launches.
     Raises :class:`NoImage` if the device's GPU can run none of it, other errors if it is damaged.
     """
     if not data.startswith((_ELF, _FAT)):
-        return device.load_ptx(_text(data), variables, lazy=True)
+        return device.load_ptx(_text(data), variables, lazy=True, legal=True)
     objects = objects_of(data, _NAME) if data.startswith(_FAT) else [images_of(data, _NAME)]
     best = _best(device, objects[0], ptx)
     if best is not None and best.kind == "cubin":

@@ -63,15 +63,14 @@ int main(int, char **arguments) {
     OK(add(link, CU_JIT_INPUT_CUBIN, "no text") == CUDA_ERROR_NOT_SUPPORTED);
     run(link);
 
-    // What is defined twice, and what is no PTX, does not load.
+    // What is defined twice is not linked, and what is no PTX does not load.
     CUmodule module;
     OK(cuModuleLoadData(&module, HEAD "nonsense\n") == CUDA_ERROR_INVALID_PTX);
     OK(!cuLinkCreate(0, 0, 0, &link));
     OK(!add(link, CU_JIT_INPUT_PTX, function));
     OK(!add(link, CU_JIT_INPUT_PTX, function));
     void *image;
-    OK(!cuLinkComplete(link, &image, 0));
-    OK(cuModuleLoadData(&module, image) == CUDA_ERROR_INVALID_PTX);
+    OK(cuLinkComplete(link, &image, 0) == CUDA_ERROR_INVALID_PTX);
     OK(!cuLinkDestroy(link));
     return finish();
 }

@@ -18,6 +18,8 @@ from lockstep.execution.ptx.demands import demand
 from lockstep.execution.ptx.graph import Block, refusal_at
 from lockstep.execution.ptx.layout import Layout
 from lockstep.execution.ptx.lift import Lift
+from lockstep.execution.ptx.opcodes import find
+from lockstep.execution.ptx.refusals import unsupported
 from lockstep.execution.ptx.spelling import respell
 from lockstep.execution.ptx.vectors import split_vectors
 from lockstep.isa.instruction import WARP_SIZE
@@ -67,6 +69,24 @@ def refusals(module: Module, shared_bytes: int) -> list[InputError]:
         if function.has_body:
             found += checker.problems(function)
     return [refusal_at(module, *problem) for problem in found]
+
+
+def check_legal(module: Module) -> None:
+    """Raise :class:`InputError` for the first thing that is no PTX, whatever can be executed.
+
+    That is an instruction that the PTX ISA has not, or with too few or too many operands.
+    """
+    seen = set()
+    for function in module.functions.values():
+        split_vectors(function)
+        respell(function)
+        for i in function.instructions:
+            if (key := (i.name, len(i.operands))) in seen:
+                continue
+            seen.add(key)
+            if find(i.name) is None and unsupported(i.name) is not None:
+                continue
+            check_operands(module, function, i)
 
 
 class _Checker:

@@ -16,6 +16,17 @@ def translate(module: Module, name: str, key: str, recording: Recording) -> Prog
     return kept.program((key, module.name, name, int(recording)), make)
 
 
+def check_legal(module: Module, key: str) -> None:
+    """Raise :class:`InputError` if anything in a module is no PTX; ``key`` identifies its text."""
+
+    def look() -> None:
+        from lockstep.execution.ptx.check import check_legal
+
+        check_legal(module)
+
+    kept.once((key, "legal"), look)
+
+
 def check(module: Module, key: str, shared_bytes: int) -> None:
     """Raise :class:`InputError` if anything in a module cannot be executed.
 

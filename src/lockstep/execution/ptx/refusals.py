@@ -34,7 +34,12 @@ def _patterns() -> list[tuple[re.Pattern, str]]:
 
 def refusal(name: str) -> str:
     """Why an instruction that is not in the table cannot be executed."""
-    for pattern, why in _patterns():
-        if pattern.fullmatch(name):
-            return f"instruction {name} is not supported: {why}"
-    return f"the PTX ISA has no instruction {name}"
+    why = unsupported(name)
+    if why is None:
+        return f"the PTX ISA has no instruction {name}"
+    return f"instruction {name} is not supported: {why}"
+
+
+def unsupported(name: str) -> str | None:
+    """Why an instruction of the PTX ISA is refused; None if it is none."""
+    return next((why for pattern, why in _patterns() if pattern.fullmatch(name)), None)

@@ -59,6 +59,9 @@ class Call(IntEnum):
     WAIT_EVENT = 32
     SET_DEVICE = 33
     PEER_ACCESS = 34
+    LIST_KERNELS = 35
+    CHECK_PTX = 36
+    CODE_PROBLEM = 37
 
 
 PRINTED = 0
@@ -131,6 +134,10 @@ FORMS: dict[Call, Form] = {
     ),
     Call.LOAD_MODULE: Form((), ("module",), data="fat binary, cubin or PTX text"),
     Call.UNLOAD_MODULE: Form(("module",)),
+    # Without loading it: whether it is PTX
+    Call.CHECK_PTX: Form(data="PTX text"),
+    Call.CODE_PROBLEM: Form(reply_data="why the last of these two calls was refused, or nothing"),
+    Call.LIST_KERNELS: Form(("module",), reply_data="their names, a zero byte after each"),
     Call.FIND_KERNEL: Form(
         ("module",),
         (

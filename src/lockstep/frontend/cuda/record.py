@@ -36,6 +36,7 @@ MAGIC = b"LCKCALL2"  # its last byte is the version
 _HEAD = struct.Struct("<8sQ")
 _ENTRY = struct.Struct("<IIQQ")
 _LEFT_OUT = {Call.HELLO, Call.READ, Call.WRITE, Call.POINTER, Call.MEMORY}
+_LEFT_OUT |= {Call.CHECK_PTX, Call.CODE_PROBLEM, Call.LIST_KERNELS}
 _NO_STREAM = (1 << 64) - 1
 _WHOLE = 1 << 30  # bytes that are written at a time; longer copies become several
 _CHUNK = 1 << 24  # bytes of managed memory hashed and noted, and of an entry read, at a time

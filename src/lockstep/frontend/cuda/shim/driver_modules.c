@@ -8,32 +8,16 @@
 enum { LAZY_LOADING = 2 }; // CUmoduleLoadingMode
 
 API int cuModuleLoadData(struct module **out, const void *image) {
-    if (!out || !image) {
-        return INVALID_VALUE;
-    }
-    size_t bytes = image_bytes(image);
-    if (!bytes) {
-        return INVALID_IMAGE;
-    }
-    struct module *module = module_open(image, bytes);
-    int status = module_load(module);
-    if (status) {
-        module_drop(module);
-        module = NULL;
-    }
-    *out = module;
-    return translate(status);
+    return translate(module_make(out, image, &(struct jit_options){0}));
 }
 
-// Options are for the compiler of PTX, which there is none of.
 API int cuModuleLoadDataEx(struct module **out, const void *image, unsigned count, int *options,
                            void **values) {
-    (void)count, (void)options, (void)values;
-    return cuModuleLoadData(out, image);
+    return translate(module_make(out, image, &(struct jit_options){count, options, values}));
 }
 ALSO(cuModuleLoadFatBinary, cuModuleLoadData);
 
-API int cuModuleLoad(struct module **out, const char *path) {
+static int load_file(struct module **out, const char *path, const struct jit_options *options) {
     if (!out || !path) {
         return INVALID_VALUE;
     }
@@ -41,9 +25,13 @@ API int cuModuleLoad(struct module **out, const char *path) {
     if (!image) {
         return FILE_NOT_FOUND;
     }
-    int status = cuModuleLoadData(out, image);
+    int status = module_make(out, image, options);
     free(image);
-    return status;
+    return translate(status);
+}
+
+API int cuModuleLoad(struct module **out, const char *path) {
+    return load_file(out, path, &(struct jit_options){0});
 }
 
 API int cuModuleUnload(struct module *module) {
@@ -71,6 +59,18 @@ API int cuModuleGetFunction(struct kernel **out, struct module *module, const ch
     return translate(kernel_find(*out));
 }
 
+API int cuModuleGetFunctionCount(unsigned *count, struct module *module) {
+    int status = check(module, count ? "" : NULL);
+    return status ? status : translate(module_kernels(module, NULL, 0, count));
+}
+ALSO(cuLibraryGetKernelCount, cuModuleGetFunctionCount);
+
+API int cuModuleEnumerateFunctions(struct kernel **kernels, unsigned room, struct module *module) {
+    int status = check(module, kernels ? "" : NULL);
+    return status ? status : translate(module_kernels(module, kernels, room, NULL));
+}
+ALSO(cuLibraryEnumerateKernels, cuModuleEnumerateFunctions);
+
 API int cuModuleGetGlobal(pointer_t *address, size_t *bytes, struct module *module,
                           const char *name) {
     int status = check(module, name);
@@ -95,12 +95,16 @@ static bool is_kernel(const struct kernel *kernel) {
 
 // A library is a module that is loaded when it is used.
 
-API int cuLibraryLoadData(struct module **out, const void *image) {
-    return cuModuleLoadData(out, image);
+API int cuLibraryLoadData(struct module **out, const void *image, int *jit, void **jit_values,
+                          unsigned jit_count, int *options, void **values, unsigned count) {
+    (void)options, (void)values, (void)count;
+    return cuModuleLoadDataEx(out, image, jit_count, jit, jit_values);
 }
 
-API int cuLibraryLoadFromFile(struct module **out, const char *path) {
-    return cuModuleLoad(out, path);
+API int cuLibraryLoadFromFile(struct module **out, const char *path, int *jit, void **jit_values,
+                              unsigned jit_count, int *options, void **values, unsigned count) {
+    (void)options, (void)values, (void)count;
+    return load_file(out, path, &(struct jit_options){jit_count, jit, jit_values});
 }
 
 API int cuLibraryUnload(struct module *module) {
@@ -148,87 +152,6 @@ API int cuFuncIsLoaded(int *loaded, struct kernel *kernel) {
 
 API int cuFuncLoad(struct kernel *kernel) {
     return is_kernel(kernel) ? translate(kernel_find(kernel)) : INVALID_HANDLE;
-}
-
-// Linking: texts of PTX come one behind the other, for cuModuleLoadData to link. Another input is
-// passed through alone.
-
-enum { INPUT_PTX = 1 }; // CUjitInputType
-
-struct linking {
-    char *image;
-    size_t bytes;
-    bool is_text;
-};
-
-API int cuLinkCreate(unsigned count, int *options, void **values, struct linking **out) {
-    (void)count, (void)options, (void)values;
-    if (!out) {
-        return INVALID_VALUE;
-    }
-    *out = calloc(1, sizeof **out);
-    handle_add(LINKING_HANDLE, *out);
-    return SUCCESS;
-}
-ALSO(cuLinkCreate_v2, cuLinkCreate);
-
-API int cuLinkAddData(struct linking *linking, int kind, const void *data, size_t bytes) {
-    if (!handle_get(LINKING_HANDLE, linking)) {
-        return INVALID_HANDLE;
-    }
-    if (!data || !bytes) {
-        return INVALID_VALUE;
-    }
-    bool is_text = kind == INPUT_PTX;
-    if (linking->image && !(is_text && linking->is_text)) {
-        return gpu_unsupported("linking several inputs that are not all PTX");
-    }
-    linking->image = realloc(linking->image, linking->bytes + bytes + 64);
-    char *end = linking->image + linking->bytes;
-    memset(end, 0, bytes + 64);
-    memcpy(end, data, bytes);
-    if (is_text) {
-        bytes = strlen(end);
-        end[bytes++] = '\n';
-    }
-    linking->is_text = is_text;
-    linking->bytes += bytes;
-    return SUCCESS;
-}
-ALSO(cuLinkAddData_v2, cuLinkAddData);
-
-API int cuLinkAddFile(struct linking *linking, int kind, const char *path) {
-    if (!path || !handle_get(LINKING_HANDLE, linking)) {
-        return path ? INVALID_HANDLE : INVALID_VALUE;
-    }
-    void *data = image_read(path);
-    if (!data) {
-        return FILE_NOT_FOUND;
-    }
-    int status = cuLinkAddData(linking, kind, data, image_bytes(data));
-    free(data);
-    return status;
-}
-ALSO(cuLinkAddFile_v2, cuLinkAddFile);
-
-API int cuLinkComplete(struct linking *linking, void **image, size_t *bytes) {
-    if (!image || !handle_get(LINKING_HANDLE, linking)) {
-        return image ? INVALID_HANDLE : INVALID_VALUE;
-    }
-    *image = linking->image;
-    if (bytes) {
-        *bytes = linking->bytes;
-    }
-    return linking->image ? SUCCESS : INVALID_VALUE;
-}
-
-API int cuLinkDestroy(struct linking *linking) {
-    if (!handle_take(LINKING_HANDLE, linking)) {
-        return INVALID_HANDLE;
-    }
-    free(linking->image);
-    free(linking);
-    return SUCCESS;
 }
 
 // Attributes and occupancy

@@ -123,6 +123,9 @@ void *image_read(const char *path); // a file's content, which the caller frees;
 struct module *module_open(const void *image, size_t bytes);
 void module_drop(struct module *module); // one that could not be loaded
 int module_load(struct module *module);
+const char *module_problem(const struct module *module); // why it could not be loaded, or ""
+// Its kernels, as many as there is room for, and how many it has. Each place may be NULL.
+int module_kernels(struct module *module, struct kernel **kernels, unsigned room, unsigned *count);
 void module_close(struct module *module);
 struct kernel *module_kernel(struct module *module, const char *name);
 struct variable *module_variable(struct module *module, const char *name);
@@ -131,6 +134,17 @@ size_t image_bytes(const void *image); // of a fat binary, a cubin or PTX text; 
 uint64_t module_handle(const struct module *module);
 int variable_find(struct variable *variable); // on the thread's device
 uint64_t variable_address(const struct variable *variable);
+
+// Options that programs give the compiler of PTX (jit_options.c)
+struct jit_options {
+    unsigned count;
+    const int *names;
+    void **values;
+};
+void jit_tell(const struct jit_options *options, const char *problem); // "": there was none
+// Opens a module, loads it, and tells what comes of that.
+int module_make(struct module **out, const void *image, const struct jit_options *options);
+int ptx_check(const char *text, size_t bytes, const struct jit_options *options);
 
 // What programs hold (handles.c): to each kind and handle a value that is not NULL, of objects the
 // object itself or the one that has it.

@@ -4,26 +4,17 @@
 
 #include "runtime.h"
 
-// Options are for the compiler of PTX, which there is none of, and of libraries: nothing depends on
-// them.
+// Options of libraries are ignored: nothing depends on them.
 API int cudaLibraryLoadData(struct module **out, const void *image, int *jit, void **jit_values,
                             unsigned jit_count, int *options, void **values, unsigned count) {
-    (void)jit, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;
-    if (!out || !image) {
-        return report(INVALID_VALUE);
+    (void)options, (void)values, (void)count;
+    struct jit_options compiler = {jit_count, jit, jit_values};
+    struct module *module = NULL;
+    int status = out ? module_make(&module, image, &compiler) : INVALID_VALUE;
+    if (!status) {
+        *out = module;
     }
-    size_t bytes = image_bytes(image);
-    if (!bytes) {
-        return report(INVALID_IMAGE);
-    }
-    struct module *module = module_open(image, bytes);
-    int status = module_load(module);
-    if (status) {
-        module_drop(module);
-        return report(status);
-    }
-    *out = module;
-    return SUCCESS;
+    return report(status);
 }
 
 API int cudaLibraryLoadFromFile(struct module **out, const char *path, int *jit, void **jit_values,
@@ -62,6 +53,22 @@ API int cudaLibraryGetKernel(struct kernel **out, struct module *library, const 
     if (!status) {
         kernel_announce(kernel);
         *out = kernel;
+    }
+    return report(status);
+}
+
+API int cudaLibraryGetKernelCount(unsigned *count, struct module *library) {
+    int wrong = check(library, count ? "" : NULL);
+    return report(wrong ? wrong : module_kernels(library, NULL, 0, count));
+}
+
+API int cudaLibraryEnumerateKernels(struct kernel **kernels, unsigned room,
+                                    struct module *library) {
+    int wrong = check(library, kernels ? "" : NULL);
+    unsigned count = 0;
+    int status = wrong ? wrong : module_kernels(library, kernels, room, &count);
+    for (unsigned k = 0; !status && k < count && k < room; k++) {
+        kernel_announce(kernels[k]);
     }
     return report(status);
 }

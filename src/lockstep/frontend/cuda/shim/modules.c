@@ -22,6 +22,7 @@ struct module {
     bool loaded;
     int status;
     uint64_t handle;
+    char *problem; // why it could not be loaded
     struct item *kernels, *variables;
 };
 
@@ -87,7 +88,35 @@ struct module *module_open(const void *image, size_t bytes) {
 
 void module_drop(struct module *module) {
     handle_take(MODULE_HANDLE, module);
+    free(module->problem);
     free(module);
+}
+
+// What the simulator says of the code that it refused last; to be freed.
+static char *ask_problem(void) {
+    struct reply reply = {0};
+    if (gpu_call(CALL_CODE_PROBLEM, NULL, 0, NULL, 0, &reply) || !reply.data) {
+        return strdup("");
+    }
+    char *text = calloc(1, reply.bytes + sizeof "error: ");
+    strcpy(text, "error: ");
+    memcpy(text + strlen(text), reply.data, reply.bytes);
+    free(reply.data);
+    return text;
+}
+
+const char *module_problem(const struct module *module) {
+    return module->problem ? module->problem : "";
+}
+
+int ptx_check(const char *text, size_t bytes, const struct jit_options *options) {
+    pthread_mutex_lock(&loading);
+    int status = gpu_call(CALL_CHECK_PTX, NULL, 0, text, bytes, &(struct reply){0});
+    char *problem = status ? ask_problem() : strdup("");
+    pthread_mutex_unlock(&loading);
+    jit_tell(options, problem);
+    free(problem);
+    return status;
 }
 
 static int find_variable(struct variable *variable) {
@@ -124,10 +153,31 @@ int module_load(struct module *module) {
         module->loaded = true;
         if (!module->status) {
             place_managed(module);
+        } else {
+            module->problem = ask_problem();
         }
     }
     pthread_mutex_unlock(&loading);
     return module->status;
+}
+
+int module_make(struct module **out, const void *image, const struct jit_options *options) {
+    if (!out || !image) {
+        return INVALID_VALUE;
+    }
+    size_t bytes = image_bytes(image);
+    if (!bytes) {
+        return INVALID_IMAGE;
+    }
+    struct module *module = module_open(image, bytes);
+    int status = module_load(module);
+    jit_tell(options, module_problem(module));
+    if (status) {
+        module_drop(module);
+        module = NULL;
+    }
+    *out = module;
+    return status;
 }
 
 uint64_t module_handle(const struct module *module) {
@@ -167,6 +217,28 @@ struct kernel *module_kernel(struct module *module, const char *name) {
     kernel->most_dynamic = kernel->carveout = -1;
     handle_add(KERNEL_HANDLE, kernel);
     return add(&module->kernels, kernel);
+}
+
+int module_kernels(struct module *module, struct kernel **kernels, unsigned room, unsigned *count) {
+    int status = module_load(module);
+    if (status) {
+        return status;
+    }
+    struct list_kernels_request request = {module->handle};
+    struct reply reply = {0};
+    status = gpu_call(CALL_LIST_KERNELS, &request, sizeof request, NULL, 0, &reply);
+    unsigned found = 0;
+    const char *name = reply.data, *end = name + reply.bytes;
+    for (; !status && name < end; name += strlen(name) + 1, found++) {
+        if (kernels && found < room) {
+            kernels[found] = module_kernel(module, name);
+        }
+    }
+    free(reply.data);
+    if (count) {
+        *count = found;
+    }
+    return status;
 }
 
 struct variable *module_variable(struct module *module, const char *name) {
