@@ -1,6 +1,11 @@
 """Graphs, without nvcc: a fat binary that is registered as a compiled program does."""
 
+from itertools import pairwise
+
 import pytest
+
+import lockstep
+from lockstep.runtime import Simulator
 
 PREAMBLE = """
 image = open({binary!r}, "rb").read()
@@ -37,9 +42,9 @@ ok(rt.cudaStreamCreate(byref(stream)))
 def run(run_python, repository):
     binary = str(repository / "tests/runtime/binaries/variables.fatbin")
 
-    def run(text, library="libcudart.so.13"):
+    def run(text, library="libcudart.so.13", **options):
         outcome, out, simulator = run_python(
-            PREAMBLE.replace("{binary!r}", repr(binary)) + text, library=library
+            PREAMBLE.replace("{binary!r}", repr(binary)) + text, library=library, **options
         )
         assert outcome.code == 0
         return out, simulator
@@ -99,8 +104,9 @@ print(rt.cudaGraphInstantiate(byref(run), graph, c_uint64(0)), file=out)
 def test_streams_join_the_capture_of_those_they_wait_for(run):
     """And streams that do not are not captured."""
     out, simulator = run("""
-second, other, event = c_void_p(), c_void_p(), c_void_p()
-ok(rt.cudaStreamCreate(byref(second))), ok(rt.cudaStreamCreate(byref(other)))
+stream, second, other, event = c_void_p(), c_void_p(), c_void_p(), c_void_p()
+for place in (stream, second, other):
+    ok(rt.cudaStreamCreateWithFlags(byref(place), 1))
 ok(rt.cudaEventCreate(byref(event)))
 class Dim3(Structure):
     _fields_ = [("x", c_uint), ("y", c_uint), ("z", c_uint)]
@@ -117,6 +123,7 @@ launch(1000, other)
 state = c_int()
 ok(rt.cudaStreamIsCapturing(second, byref(state)))
 print(state.value, counter(), file=out)
+ok(rt.cudaEventRecord(event, second)), ok(rt.cudaStreamWaitEvent(stream, event, 0))
 ok(rt.cudaStreamEndCapture(stream, byref(graph)))
 print(rt.cudaStreamSynchronize(second), counter(), file=out)
 ok(rt.cudaGraphInstantiate(byref(run), graph, c_uint64(0)))
@@ -125,3 +132,51 @@ print(counter(), file=out)
 """)
     assert out.splitlines() == ["1 1005", "0 1005", "1225"]
     assert simulator.kernels["count"].launches == 5
+
+
+BRANCHES = """
+a, b, c, d = (c_void_p() for _ in range(4))
+ok(rt.cudaGraphCreate(byref(graph), 0))
+def add(place, *before):
+    parameters = kernel(1)
+    before = nodes(*before) if before else None
+    ok(rt.cudaGraphAddKernelNode(byref(place), graph, before, c_size_t(len(before or ())),
+                                 byref(parameters[0])))
+add(a)
+add(b, a)
+add(c, {c})
+add(d, b, c)
+ok(rt.cudaGraphInstantiate(byref(run), graph, c_uint64(0)))
+for _ in range(2):
+    ok(rt.cudaGraphLaunch(run, stream))
+ok(rt.cudaStreamSynchronize(stream))
+print(counter(), file=out)
+ok(rt.cudaGraphExecDestroy(run)), ok(rt.cudaGraphDestroy(graph))
+"""
+
+
+@pytest.mark.parametrize("host", [False, True])
+def test_branches_of_a_graph_run_at_the_same_time(run, host):
+    """Where the host takes no time, and where it does."""
+    times = {}
+    for branches in ("a", "b"):
+        out, simulator = run(
+            BRANCHES.replace("{c}", branches),
+            simulator=_timed(host),
+        )
+        assert out == "13\n"
+        runs = [launch.run for launch in simulator.kernels["count"].timed]
+        times[branches] = [(run.start, run.end) for run in runs]
+        simulator.close()
+    for first in (0, 4):
+        a, b, c, d = times["a"][first : first + 4]
+        assert a[1] <= min(b[0], c[0]) and max(b[1], c[1]) <= d[0]
+        assert max(b[0], c[0]) < min(b[1], c[1])  # side by side
+        chain = times["b"][first : first + 4]
+        assert all(one[1] <= later[0] for one, later in pairwise(chain))
+    assert times["a"][-1][1] < times["b"][-1][1]
+
+
+def _timed(host):
+    changes = ("host.copy=timed", "host.call_ns.launch=0", "host.call_ns.query=0") if host else ()
+    return Simulator(lockstep.api.gpu("A100", ("sm.count=4", *changes)), timed=True)

@@ -313,7 +313,7 @@ ok(rt.cudaMemcpy(memory, host, one, 1))
 
 
 CAPTURING = """
-stream, graph, fresh = made(rt.cudaStreamCreate), c_void_p(), c_void_p()
+stream, graph, fresh = made(rt.cudaStreamCreateWithFlags, 1), c_void_p(), c_void_p()
 size, state, mode, pinned = c_size_t(64), c_int(), c_int(), made(rt.cudaMallocHost, c_size_t(64))
 spare, other = made(rt.cudaMalloc, size), made(rt.cudaMalloc, size)
 def attempt(how, call):

@@ -16,6 +16,8 @@ PROGRAMS = {
     "memory": ("memory.cu",),
     "graphs": ("graphs.cu",),
     "captures": ("captures.cu",),
+    "forks": ("forks.cu",),
+    "thread-streams": ("thread_streams.cu", "--default-stream=per-thread"),
     "graph-memory": ("graph_memory.cu",),
     "driver-graphs": ("driver_graphs.cu", "-lcuda"),
     "graph-conditions": ("graph_conditions.cu",),

@@ -50,7 +50,9 @@ static void spoiled(cudaStream_t s, int *p) {
     // the event no longer belongs to the capture once it is recorded elsewhere
     CK(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
     CK(cudaEventRecord(e, s));
-    CK(cudaEventRecord(e, 0));
+    cudaStream_t other;
+    CK(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+    CK(cudaEventRecord(e, other));
     CK(cudaEventSynchronize(e));
     cudaGraph_t g;
     CK(cudaStreamEndCapture(s, &g));

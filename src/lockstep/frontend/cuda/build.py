@@ -38,7 +38,9 @@ CORE_SOURCES = (
     "pools.c",
     "advice.c",
     "capture.c",
+    "enqueue.c",
     "graph.c",
+    "graph_plan.c",
     "graph_work.c",
     "graph_memory.c",
     "graph_conditions.c",
@@ -89,6 +91,7 @@ DRIVER = "libcuda.so.1"
 STATIC = "liblockstep_static.so"  # for a runtime that is linked into programs and libraries
 RUNTIMES = {11: "libcudart.so.11.0", 12: "libcudart.so.12", 13: "libcudart.so.13"}
 COMPILE_SECONDS = 120
+_MOST_WORDS = 24  # of arguments
 
 NO_COMPILER = (
     "no C compiler: lockstep builds its replacement of the CUDA runtime on first use and needs cc, "
@@ -140,7 +143,8 @@ def _build(folder: Path) -> None:
     for version, name in RUNTIMES.items():
         _run(tool, folder, name, [*_runtime(folder, version, name), *linked])
     unsupported = _unsupported(folder, "driver.h", "driver_unsupported.txt", "gpu_unsupported")
-    sources = [*_paths(DRIVER_SOURCES), unsupported, "-ldl", *_per_thread("driver_per_thread.txt")]
+    per_thread = _per_thread(folder, "driver_per_thread.txt")
+    sources = [*_paths(DRIVER_SOURCES), unsupported, "-ldl", per_thread]
     _run(tool, folder, DRIVER, [*sources, f"-Wl,-soname,{DRIVER}", *linked])
     (folder / "libcuda.so").symlink_to(DRIVER)
     if replaces_static():
@@ -189,13 +193,27 @@ def _runtime(folder: Path, version: int, name: str) -> list[str]:
         f"-DRUNTIME={version}",
         f"-Wl,--version-script,{script}",
         f"-Wl,-soname,{name}",
-        *_per_thread("per_thread.txt"),
+        _per_thread(folder, "per_thread.txt"),
     ]
 
 
-def _per_thread(names: str) -> list[str]:
-    """The linker's arguments for functions whose default stream is the thread's: the same here."""
-    return [f"-Wl,--defsym={alias}={alias[:-5]}" for alias in _names(names)]
+def _per_thread(folder: Path, names: str) -> str:
+    """A source with the functions whose default stream is the thread's: they say so, and go on.
+
+    Their arguments are numbers and structures of these, which go the way of so many words.
+    """
+    words = [f"w{k}" for k in range(_MOST_WORDS)]
+    declared = ", ".join(f"long {word}" for word in words)
+    lines = ["void stream_default_is_per_thread(void);"]
+    for name in _names(names):
+        lines += [
+            f"extern long {name[:-5]}({declared});",
+            f'__attribute__((visibility("default"))) long {name}({declared}) {{',
+            f"stream_default_is_per_thread(); return {name[:-5]}({', '.join(words)}); }}",
+        ]
+    path = folder / names.replace(".txt", ".c")
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
 
 
 def _names(file: str) -> list[str]:

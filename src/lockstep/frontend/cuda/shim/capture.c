@@ -1,7 +1,7 @@
-// What programs enqueue in streams, and stream capture: in a stream that is captured it becomes a node
-// of a graph, in another one it is done at once, as everything of one program is done in order. A
-// stream that waits for an event of a captured stream is captured with it. The nodes of a graph keep
-// the order of their calls, each after the one before, unless the program says what comes next.
+// Stream capture: what is enqueued in a captured stream becomes a node of a graph. A stream that waits
+// for an event of a captured one is captured with it: fork. Each stream knows what its next node
+// comes after, and each event what its stream had come to when it was recorded; what a capture may
+// not do ends it ("CUDA Programming Guide", stream capture), and then it can only be ended.
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -9,72 +9,140 @@
 
 #include "graph.h"
 
-enum { MOST = 256, ILLEGAL_STATE = 401 };
-enum { UNSUPPORTED_CAPTURE = 900, INVALIDATED_CAPTURE, CAPTURED_EVENT = 907 };
+enum {
+    ILLEGAL_STATE = 401,
+    UNSUPPORTED_CAPTURE = 900,
+    INVALIDATED_CAPTURE,
+    MERGED_CAPTURES,
+    UNMATCHED_CAPTURE,
+    UNJOINED_CAPTURE,
+    ISOLATED_CAPTURE,
+    IMPLICIT_CAPTURE,
+    CAPTURED_EVENT,
+    WRONG_THREAD,
+};
 
-// Streams that are captured, and events that were recorded in them, with their graph.
-static struct captured {
-    uint64_t handle;
+struct sequence {
+    struct sequence *next;
     struct graph *graph;
-    bool began;           // capturing began in this stream; its entry has the following
-    bool owned, invalid;  // the graph was made for it; it was asked what no graph can do
+    uint64_t origin;     // the stream in which it began
     int mode;
-    pthread_t thread;     // that began
-    struct node **after;  // which the next node waits for
-    size_t after_count;
+    pthread_t thread;    // that began
+    bool owned, invalid; // the graph was made for it; it did what no capture can do
     unsigned long long id;
-} captured[MOST];
-static size_t count;
+};
+
+// A captured stream, or an event that was recorded in one, and the nodes that it has come to.
+struct member {
+    struct member *next;
+    uint64_t handle;
+    bool is_stream;
+    struct sequence *of;
+    struct node **after;
+    size_t count;
+};
+
+static struct sequence *sequences;
+static struct member *members;
 static unsigned long long captures;
 static _Thread_local int thread_mode = GLOBAL_MODE;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static int check(uint64_t stream) {
-    return stream_check((void *)(uintptr_t)stream);
+// The default stream of the thread has two names where it is the default one.
+static uint64_t named(uint64_t handle) {
+    return !handle && stream_default_of_thread() ? THREAD_STREAM : handle;
 }
 
-static struct captured *find(uint64_t handle) {
-    for (size_t k = 0; handle && k < count; k++) {
-        if (captured[k].handle == handle) {
-            return &captured[k];
+static struct member *find(uint64_t named_handle) {
+    uint64_t handle = named(named_handle);
+    struct member *member = members;
+    while (member && member->handle != handle) {
+        member = member->next;
+    }
+    return handle ? member : NULL;
+}
+
+static struct sequence *sequence_of(const struct graph *graph) {
+    struct sequence *sequence = sequences;
+    while (sequence && sequence->graph != graph) {
+        sequence = sequence->next;
+    }
+    return sequence;
+}
+
+static bool comes_after(const struct member *member, const struct node *node) {
+    for (size_t k = 0; k < member->count; k++) {
+        if (member->after[k] == node) {
+            return true;
         }
     }
-    return NULL;
+    return false;
 }
 
-static struct captured *beginning(const struct graph *graph) {
+static void come_after(struct member *member, struct node *const *nodes, size_t count, bool keep) {
+    struct node **list = malloc((member->count + count + 1) * sizeof *list);
+    struct node **old = member->after;
+    size_t kept = keep ? member->count : 0;
+    if (kept) {
+        memcpy(list, old, kept * sizeof *list);
+    }
+    member->after = list;
+    member->count = kept;
     for (size_t k = 0; k < count; k++) {
-        if (captured[k].graph == graph && captured[k].began) {
-            return &captured[k];
+        if (!comes_after(member, nodes[k])) {
+            list[member->count++] = nodes[k];
         }
     }
-    return NULL;
+    free(old); // `nodes` may be in it
 }
 
-// What is asked of a captured stream or event as if it ran spoils the whole capture.
-static bool spoil(uint64_t handle) {
+static struct member *enter(uint64_t handle, struct sequence *sequence, bool is_stream) {
+    struct member *member = find(handle);
+    if (!member) {
+        member = calloc(1, sizeof *member);
+        member->next = members;
+        members = member;
+    }
+    member->handle = named(handle);
+    member->is_stream = is_stream;
+    member->of = sequence;
+    return member;
+}
+
+static void leave(struct member *member) {
+    struct member **place = &members;
+    while (*place != member) {
+        place = &(*place)->next;
+    }
+    *place = member->next;
+    free(member->after);
+    free(member);
+}
+
+// Calls that have no place in a capture. Each spoils those that it meets.
+
+int capture_spoil(uint64_t handle, int status) {
     pthread_mutex_lock(&lock);
-    const struct captured *known = find(handle);
+    const struct member *known = find(handle);
     if (known) {
-        beginning(known->graph)->invalid = true;
+        known->of->invalid = true;
     }
     pthread_mutex_unlock(&lock);
-    return known != NULL;
+    return known ? status : SUCCESS;
 }
 
-// Of a call that may wait: that is what cudaThreadExchangeStreamCaptureMode says of modes.
-static bool forbids(const struct captured *capture) {
-    return pthread_equal(capture->thread, pthread_self())
-               ? thread_mode != RELAXED_MODE && capture->mode != RELAXED_MODE
-               : thread_mode == GLOBAL_MODE && capture->mode == GLOBAL_MODE;
+static bool forbids(const struct sequence *sequence) {
+    return pthread_equal(sequence->thread, pthread_self())
+               ? thread_mode != RELAXED_MODE && sequence->mode != RELAXED_MODE
+               : thread_mode == GLOBAL_MODE && sequence->mode == GLOBAL_MODE;
 }
 
 int capture_forbids(void) {
     int status = SUCCESS;
     pthread_mutex_lock(&lock);
-    for (size_t k = 0; k < count; k++) {
-        if (captured[k].began && forbids(&captured[k])) {
-            captured[k].invalid = true;
+    for (struct sequence *sequence = sequences; sequence; sequence = sequence->next) {
+        if (forbids(sequence)) {
+            sequence->invalid = true;
             status = UNSUPPORTED_CAPTURE;
         }
     }
@@ -86,11 +154,26 @@ int capture_forbids(void) {
 int capture_forbids_waiting(void) {
     int status = SUCCESS;
     pthread_mutex_lock(&lock);
-    for (size_t k = 0; k < count; k++) {
-        if (captured[k].began &&
-            device_of((void *)(uintptr_t)captured[k].handle) == gpu_current()) {
-            captured[k].invalid = true;
+    for (struct sequence *sequence = sequences; sequence; sequence = sequence->next) {
+        if (device_of((void *)(uintptr_t)sequence->origin) == gpu_current()) {
+            sequence->invalid = true;
             status = UNSUPPORTED_CAPTURE;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+// In all modes: the legacy stream and blocking streams wait for each other.
+int capture_forbids_legacy(uint64_t stream) {
+    int status = SUCCESS;
+    pthread_mutex_lock(&lock);
+    for (struct member *member = stream_is_legacy(stream) ? members : NULL; member;
+         member = member->next) {
+        void *handle = (void *)(uintptr_t)member->handle;
+        if (member->is_stream && stream_blocks(handle) && device_of(handle) == gpu_current()) {
+            member->of->invalid = true;
+            status = IMPLICIT_CAPTURE;
         }
     }
     pthread_mutex_unlock(&lock);
@@ -107,101 +190,182 @@ int capture_exchange_mode(int *mode) {
     return SUCCESS;
 }
 
-static bool enter(uint64_t handle, struct graph *graph, bool began) {
-    struct captured *known = find(handle);
-    if (!known && count == MOST) {
-        return false;
-    }
-    known = known ? known : &captured[count++];
-    *known = (struct captured){.handle = handle, .graph = graph, .began = began};
-    return true;
-}
-
-bool graph_is_captured(const struct graph *graph) {
-    pthread_mutex_lock(&lock);
-    bool found = beginning(graph) != NULL;
-    pthread_mutex_unlock(&lock);
-    return found;
-}
-
-static void set_after(struct captured *first, struct node *const *after, size_t count, bool keep) {
-    size_t old = keep ? first->after_count : 0;
-    first->after = realloc(first->after, (old + count + 1) * sizeof *first->after);
-    if (count) {
-        memcpy(first->after + old, after, count * sizeof *after);
-    }
-    first->after_count = old + count;
-}
+// Nodes and events of captured streams
 
 bool capture_add(uint64_t stream, struct work work) {
     pthread_mutex_lock(&lock);
-    const struct captured *known = find(stream);
+    struct member *known = find(stream);
     if (known) {
-        struct captured *first = beginning(known->graph);
-        struct node *node = graph_add(first->graph, work, first->after, first->after_count);
-        set_after(first, &node, 1, false);
+        struct node *node = graph_add(known->of->graph, work, known->after, known->count);
+        come_after(known, &node, 1, false);
     }
     pthread_mutex_unlock(&lock);
     return known != NULL;
 }
 
+// False: the stream is not captured. Else `status` is what became of it, as below.
+bool capture_record(uint64_t stream, uint64_t event, int *status) {
+    pthread_mutex_lock(&lock);
+    const struct member *from = find(stream);
+    struct member *before = find(event);
+    *status = from && from->of->invalid ? INVALIDATED_CAPTURE : SUCCESS;
+    if (from && !*status) {
+        come_after(enter(event, from->of, false), from->after, from->count, false);
+    } else if (before && !from) { // in a captured stream, before this time
+        leave(before);
+    }
+    pthread_mutex_unlock(&lock);
+    return from != NULL;
+}
+
+// False: neither is captured.
+bool capture_wait(uint64_t stream, uint64_t event, int *status) {
+    pthread_mutex_lock(&lock);
+    const struct member *from = find(event);
+    struct member *to = find(stream);
+    *status = SUCCESS;
+    if (from && (from->of->invalid || (to && to->of->invalid))) {
+        *status = INVALIDATED_CAPTURE;
+    } else if (from && to && from->of != to->of) {
+        from->of->invalid = to->of->invalid = true;
+        *status = MERGED_CAPTURES;
+    } else if (to && !from) {
+        to->of->invalid = true;
+        *status = ISOLATED_CAPTURE;
+    } else if (from) {
+        come_after(to ? to : enter(stream, from->of, true), from->after, from->count, true);
+    }
+    pthread_mutex_unlock(&lock);
+    return from || to;
+}
+
+// Beginning and ending
+
 int capture_begin(uint64_t stream, int mode, struct graph *graph, struct node *const *after,
                   size_t n) {
-    if (!stream || check(stream)) {
-        return stream ? INVALID_HANDLE : UNSUPPORTED_CAPTURE;
+    if (stream_check((void *)(uintptr_t)stream)) {
+        return INVALID_HANDLE;
+    }
+    if (stream_is_legacy(stream)) {
+        return UNSUPPORTED_CAPTURE;
     }
     if (mode < GLOBAL_MODE || mode > RELAXED_MODE || !graph_has_nodes(graph, after, n)) {
         return INVALID_VALUE;
     }
     pthread_mutex_lock(&lock);
-    bool fresh = !find(stream) && (!graph || !beginning(graph)), owned = fresh && !graph;
-    graph = owned ? graph_new() : graph;
-    fresh = fresh && enter(stream, graph, true);
+    bool fresh = !find(stream) && (!graph || !sequence_of(graph)), owned = !graph;
     if (fresh) {
-        struct captured *first = find(stream);
-        set_after(first, after, n, false);
-        first->id = ++captures;
-        first->owned = owned;
-        first->mode = mode;
-        first->thread = pthread_self();
+        struct sequence *sequence = calloc(1, sizeof *sequence);
+        *sequence = (struct sequence){.next = sequences,
+                                      .graph = owned ? graph_new() : graph,
+                                      .origin = named(stream),
+                                      .mode = mode,
+                                      .thread = pthread_self(),
+                                      .owned = owned,
+                                      .id = ++captures};
+        sequences = sequence;
+        come_after(enter(stream, sequence, true), after, n, false);
     }
     pthread_mutex_unlock(&lock);
     return fresh ? SUCCESS : ILLEGAL_STATE;
 }
 
-// Without a place for it, a graph of the program's own is filled, and one made for this is let go.
-int capture_end(uint64_t stream, struct graph **place) {
-    pthread_mutex_lock(&lock);
-    const struct captured *first = find(stream);
-    struct graph *graph = first && first->began ? first->graph : NULL;
-    bool invalid = graph && first->invalid, owned = graph && first->owned;
-    size_t kept = 0;
+static size_t mark(struct node **marked, size_t end, struct node *const *nodes, size_t count) {
     for (size_t k = 0; k < count; k++) {
-        if (!graph || captured[k].graph != graph) {
-            captured[kept++] = captured[k];
-        } else {
-            free(captured[k].after);
+        if (!nodes[k]->placed) {
+            nodes[k]->placed = true;
+            marked[end++] = nodes[k];
         }
     }
-    count = kept;
+    return end;
+}
+
+// Marks what a member has come to, and all that is before.
+static void mark_before(const struct graph *graph, const struct member *member) {
+    size_t nodes = 0, end;
+    for (struct node *node = graph->first; node; node = node->next, nodes++) {
+        node->placed = false;
+    }
+    struct node **marked = malloc((nodes + 1) * sizeof *marked);
+    end = mark(marked, 0, member->after, member->count);
+    for (size_t k = 0; k < end; k++) {
+        end = mark(marked, end, marked[k]->after, marked[k]->count);
+    }
+    free(marked);
+}
+
+// Whether what all streams have come to is before the end of the one in which capturing began.
+static bool is_joined(const struct sequence *sequence) {
+    mark_before(sequence->graph, find(sequence->origin));
+    for (const struct member *member = members; member; member = member->next) {
+        for (size_t k = 0; member->of == sequence && member->is_stream && k < member->count; k++) {
+            if (!member->after[k]->placed) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void forget(struct sequence *sequence) {
+    for (struct member *member = members, *next; member; member = next) {
+        next = member->next;
+        if (member->of == sequence) {
+            leave(member);
+        }
+    }
+    struct sequence **place = &sequences;
+    while (*place != sequence) {
+        place = &(*place)->next;
+    }
+    *place = sequence->next;
+    free(sequence);
+}
+
+// Without a place for it, a graph of the program's own is filled, and one made for this is let go.
+int capture_end(uint64_t stream, struct graph **place) {
+    stream = named(stream);
+    pthread_mutex_lock(&lock);
+    const struct member *known = find(stream);
+    struct sequence *sequence = known ? known->of : NULL;
+    int status = !sequence                      ? ILLEGAL_STATE
+                 : sequence->origin != stream   ? UNMATCHED_CAPTURE
+                 : sequence->mode != RELAXED_MODE &&
+                         !pthread_equal(sequence->thread, pthread_self())
+                     ? WRONG_THREAD
+                     : SUCCESS;
+    struct graph *graph = NULL, *lost = NULL;
+    if (!status) {
+        status = sequence->invalid ? INVALIDATED_CAPTURE
+                 : is_joined(sequence) ? SUCCESS : UNJOINED_CAPTURE;
+        graph = status ? NULL : sequence->graph;
+        lost = sequence->owned && (status || !place) ? sequence->graph : NULL;
+        forget(sequence);
+    }
     pthread_mutex_unlock(&lock);
-    if (owned && (invalid || !place)) {
-        graph_free(graph);
-    }
+    graph_free(lost);
     if (place) {
-        *place = invalid ? NULL : graph;
+        *place = graph;
     }
-    return invalid ? INVALIDATED_CAPTURE : graph ? SUCCESS : ILLEGAL_STATE;
+    return status;
+}
+
+// What programs ask
+
+bool graph_is_captured(const struct graph *graph) {
+    pthread_mutex_lock(&lock);
+    bool found = sequence_of(graph) != NULL;
+    pthread_mutex_unlock(&lock);
+    return found;
 }
 
 struct capture capture_of(uint64_t stream) {
     struct capture found = {0};
     pthread_mutex_lock(&lock);
-    const struct captured *known = find(stream);
+    const struct member *known = find(stream);
     if (known) {
-        const struct captured *first = beginning(known->graph);
-        found = (struct capture){first->id, first->graph, first->after, first->after_count,
-                                 first->invalid};
+        found = (struct capture){known->of->id, known->of->graph, known->after, known->count,
+                                 known->of->invalid};
     }
     pthread_mutex_unlock(&lock);
     return found;
@@ -209,180 +373,17 @@ struct capture capture_of(uint64_t stream) {
 
 int capture_set_after(uint64_t stream, struct node *const *after, size_t n, bool keep) {
     const struct graph *graph = capture_of(stream).graph;
-    if (check(stream) || !graph) {
-        return check(stream) ? INVALID_HANDLE : ILLEGAL_STATE;
+    if (stream_check((void *)(uintptr_t)stream)) {
+        return INVALID_HANDLE;
     }
-    if (!graph_has_nodes(graph, after, n)) {
-        return INVALID_VALUE;
+    if (!graph || !graph_has_nodes(graph, after, n)) {
+        return graph ? INVALID_VALUE : ILLEGAL_STATE;
     }
     pthread_mutex_lock(&lock);
-    const struct captured *known = find(stream);
+    struct member *known = find(stream);
     if (known) {
-        set_after(beginning(known->graph), after, n, keep);
+        come_after(known, after, n, keep);
     }
     pthread_mutex_unlock(&lock);
     return known ? SUCCESS : ILLEGAL_STATE;
-}
-
-// What is enqueued
-
-static bool is_captured(uint64_t stream) {
-    return capture_of(stream).graph != NULL;
-}
-
-static bool is_invalid(uint64_t stream) {
-    return capture_of(stream).invalid;
-}
-
-// Why nothing can be enqueued, or SUCCESS.
-static int enqueue_status(uint64_t stream) {
-    if (check(stream)) {
-        return INVALID_HANDLE;
-    }
-    if (stream == STREAM_BLOCKING) {
-        return capture_forbids();
-    }
-    return is_invalid(stream) ? INVALIDATED_CAPTURE : SUCCESS;
-}
-
-static int enqueue(uint64_t stream, struct work work) {
-    int status = enqueue_status(stream);
-    if (status) {
-        return status;
-    }
-    return capture_add(stream, work) ? SUCCESS : work_perform(&work, stream);
-}
-
-int stream_launch(struct kernel *kernel, const struct shape *shape, void **arguments,
-                  const void *block, size_t bytes) {
-    int status = enqueue_status(shape->stream);
-    if (status) {
-        return status;
-    }
-    if (!is_captured(shape->stream)) {
-        return kernel_launch(kernel, shape, arguments, block, bytes);
-    }
-    void *extra[] = {(void *)BUFFER_POINTER, (void *)block, NULL};
-    struct kernel_parameters given = {.arguments = arguments, .extra = block ? extra : NULL};
-    struct work work;
-    status = work_launch(&work, kernel, &given);
-    if (!status) {
-        work.of.launch.shape = *shape;
-        capture_add(shape->stream, work);
-    }
-    return status;
-}
-
-int stream_copy(uint64_t stream, struct region to, struct region source, size_t width,
-                size_t rows) {
-    return enqueue(stream, work_copy(to, source, width, rows));
-}
-
-int stream_copy_box(uint64_t stream, const struct box *box) {
-    return enqueue(stream, (struct work){.kind = COPY_NODE, .of.copy.box = *box});
-}
-
-int stream_fill(uint64_t stream, struct region to, uint64_t value, size_t unit, size_t width,
-                size_t rows) {
-    struct fill_parameters fill = {to.address, to.pitch, (unsigned)value, (unsigned)unit, width,
-                                   rows};
-    return enqueue(stream, (struct work){.kind = FILL_NODE, .of.fill = fill});
-}
-
-int stream_call(uint64_t stream, void (*function)(void *), void *data) {
-    return enqueue(stream, (struct work){.kind = CALL_NODE, .of.call = {function, data}});
-}
-
-static bool is_event(uint64_t event) {
-    return handle_get(EVENT_HANDLE, (void *)(uintptr_t)event) != NULL;
-}
-
-int stream_record(uint64_t stream, uint64_t event) {
-    if (check(stream) || !is_event(event)) {
-        return INVALID_HANDLE;
-    }
-    pthread_mutex_lock(&lock);
-    const struct captured *from = find(stream);
-    bool done = from && enter(event, from->graph, false);
-    struct captured *before = done ? NULL : find(event);
-    if (before) { // in a captured stream, before this time
-        *before = captured[--count];
-    }
-    pthread_mutex_unlock(&lock);
-    struct work record = {.kind = RECORD_NODE, .of.event = event};
-    return done ? SUCCESS : work_perform(&record, stream);
-}
-
-// Events order captured streams; what others run waits for them in the model's time.
-int stream_wait(uint64_t stream, uint64_t event) {
-    if (check(stream) || !is_event(event)) {
-        return INVALID_HANDLE;
-    }
-    pthread_mutex_lock(&lock);
-    const struct captured *from = find(event);
-    bool captures = from || find(stream);
-    if (from && !find(stream)) {
-        enter(stream, from->graph, false);
-    }
-    pthread_mutex_unlock(&lock);
-    struct wait_event_request request = {event, stream};
-    return captures ? SUCCESS
-                    : gpu_call(CALL_WAIT_EVENT, &request, sizeof request, NULL, 0,
-                               &(struct reply){0});
-}
-
-int synchronize(uint64_t stream, uint64_t event) {
-    struct synchronize_request request = {stream, event};
-    return gpu_call(CALL_SYNCHRONIZE, &request, sizeof request, NULL, 0, &(struct reply){0});
-}
-
-// While a stream is captured there is nothing to wait for, nor at its events.
-int stream_synchronize(uint64_t stream) {
-    if (check(stream)) {
-        return INVALID_HANDLE;
-    }
-    return spoil(stream) ? UNSUPPORTED_CAPTURE : synchronize(stream, 0);
-}
-
-int event_synchronize(uint64_t event) {
-    if (!is_event(event)) {
-        return INVALID_HANDLE;
-    }
-    return spoil(event) ? CAPTURED_EVENT : synchronize(0, event);
-}
-
-int stream_allocate(uint64_t stream, size_t bytes, uint64_t *address) {
-    int status = enqueue_status(stream);
-    if (status) {
-        return status;
-    }
-    if (is_captured(stream)) {
-        struct allocation_parameters given = {.bytes = bytes};
-        struct work work;
-        status = work_allocation(&work, &given);
-        *address = (uint64_t)(uintptr_t)given.address;
-        return status || capture_add(stream, work) ? status : ILLEGAL_STATE;
-    }
-    struct allocate_request request = {bytes, ALLOCATION_DEVICE};
-    struct allocate_reply fields = {0};
-    status = GPU_CALL(ALLOCATE, &request, &fields);
-    *address = fields.address;
-    if (!status && *address) {
-        pool_took((void *)(uintptr_t)*address, bytes);
-    }
-    return status;
-}
-
-int stream_free(uint64_t stream, uint64_t address) {
-    int status = enqueue_status(stream);
-    if (status) {
-        return status;
-    }
-    struct capture capture = capture_of(stream);
-    if (!capture.graph) {
-        return address ? memory_free_of(address, false) : SUCCESS;
-    }
-    struct work work;
-    status = work_release(&work, capture.graph, (void *)(uintptr_t)address);
-    return status || capture_add(stream, work) ? status : ILLEGAL_STATE;
 }

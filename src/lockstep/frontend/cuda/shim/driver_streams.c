@@ -2,7 +2,7 @@
 
 #include "driver.h"
 
-enum { NON_BLOCKING = 1, NO_TIMING = 2, EVENT_FLAGS = 7 };
+enum { NO_TIMING = 2, EVENT_FLAGS = 7 };
 
 API int cuStreamCreate(stream_t *stream, unsigned flags) {
     if (!stream || flags > NON_BLOCKING) {
@@ -38,8 +38,7 @@ API int cuStreamSynchronize(stream_t stream) {
 ALSO(cuStreamQuery, cuStreamSynchronize);
 
 API int cuStreamWaitEvent(stream_t stream, event_t event, unsigned flags) {
-    (void)flags;
-    return translate(stream_wait(handle_of(stream), handle_of(event)));
+    return translate(stream_wait(handle_of(stream), handle_of(event), flags));
 }
 
 API int cuStreamGetPriority(stream_t stream, int *priority) {
@@ -110,10 +109,13 @@ API int cuEventDestroy(event_t event) {
 }
 ALSO(cuEventDestroy_v2, cuEventDestroy);
 
-API int cuEventRecord(event_t event, stream_t stream) {
-    return translate(stream_record(handle_of(stream), handle_of(event)));
+API int cuEventRecordWithFlags(event_t event, stream_t stream, unsigned flags) {
+    return translate(stream_record(handle_of(stream), handle_of(event), flags));
 }
-ALSO(cuEventRecordWithFlags, cuEventRecord);
+
+API int cuEventRecord(event_t event, stream_t stream) {
+    return cuEventRecordWithFlags(event, stream, 0);
+}
 
 API int cuEventSynchronize(event_t event) {
     return translate(event_synchronize(handle_of(event)));

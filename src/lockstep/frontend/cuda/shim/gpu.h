@@ -194,6 +194,7 @@ static inline unsigned flags_of(enum handle_kind kind, const void *handle) {
 
 // Of streams, beside the flags: priorities from 0 to MOST_PRIORITY, which is the least number. All
 // streams are served alike.
+enum { NON_BLOCKING = 1 }; // cudaStreamNonBlocking
 enum { MOST_PRIORITY = -5, PRIORITY_SHIFT = 8, DEVICE_SHIFT = 16 };
 static inline void keep_priority(void *stream, unsigned flags, int priority) {
     priority = priority > 0 ? 0 : priority < MOST_PRIORITY ? MOST_PRIORITY : priority;
@@ -206,6 +207,15 @@ static inline int priority_of(const void *stream) {
 static inline bool is_default_stream(const void *stream) {
     return (uintptr_t)stream <= STREAM_BLOCKING;
 }
+// Whether the program's calls are those for which the default stream is the thread's: all are, once
+// one was, as programs are compiled for one or the other.
+void stream_default_is_per_thread(void);
+bool stream_default_of_thread(void);
+enum { LEGACY_STREAM = 1, THREAD_STREAM = 2 }; // cudaStreamLegacy, cudaStreamPerThread
+static inline bool stream_is_legacy(uint64_t stream) {
+    return stream == LEGACY_STREAM ||
+           ((!stream || stream == STREAM_BLOCKING) && !stream_default_of_thread());
+}
 static inline int device_of(const void *stream) {
     return is_default_stream(stream) ? gpu_current()
                                      : (int)(flags_of(STREAM_HANDLE, stream) >> DEVICE_SHIFT);
@@ -214,6 +224,9 @@ static inline int device_of(const void *stream) {
 static inline int stream_check(const void *stream) {
     bool is_there = is_default_stream(stream) || handle_get(STREAM_HANDLE, stream);
     return is_there ? SUCCESS : INVALID_HANDLE;
+}
+static inline bool stream_blocks(const void *stream) { // it and the legacy one wait for each other
+    return is_default_stream(stream) || !(flags_of(STREAM_HANDLE, stream) & NON_BLOCKING);
 }
 int stream_attribute(void *value, void *stream, int attribute);
 int stream_set_attribute(void *stream, int attribute, const void *value);
@@ -346,10 +359,11 @@ int fill_rectangle(struct region to, uint64_t value, size_t unit, size_t width, 
 enum { GLOBAL_MODE, THREAD_LOCAL_MODE, RELAXED_MODE }; // cudaStreamCaptureMode
 int capture_forbids(void);         // SUCCESS: the thread may make such a call
 int capture_forbids_waiting(void); // the same of a call that waits for the whole device
+int capture_forbids_legacy(uint64_t stream); // the same of the legacy stream, if it is that
 int capture_exchange_mode(int *mode);
 
 // What a program enqueues in a stream is done now, or kept for the graph for which the stream is
-// captured (capture.c).
+// captured (enqueue.c).
 int stream_launch(struct kernel *kernel, const struct shape *shape, void **arguments,
                   const void *block, size_t bytes);
 int stream_copy(uint64_t stream, struct region to, struct region source, size_t width,
@@ -358,8 +372,8 @@ int stream_copy_box(uint64_t stream, const struct box *box);
 int stream_fill(uint64_t stream, struct region to, uint64_t value, size_t unit, size_t width,
                 size_t rows);
 int stream_call(uint64_t stream, void (*function)(void *), void *data);
-int stream_record(uint64_t stream, uint64_t event);
-int stream_wait(uint64_t stream, uint64_t event);
+int stream_record(uint64_t stream, uint64_t event, unsigned flags);
+int stream_wait(uint64_t stream, uint64_t event, unsigned flags);
 int stream_synchronize(uint64_t stream);
 int synchronize(uint64_t stream, uint64_t event); // whatever is captured; 0 and 0 = with all
 int event_synchronize(uint64_t event);

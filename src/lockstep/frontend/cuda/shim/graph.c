@@ -6,7 +6,7 @@
 
 // cudaGraphExecUpdateResult
 enum { UPDATED = 0, TOPOLOGY_CHANGED = 2, NODE_TYPE_CHANGED = 3, PARAMETERS_CHANGED = 5 };
-enum { AUTO_FREE_ON_LAUNCH = 1 };
+enum { AUTO_FREE_ON_LAUNCH = 1, INVALIDATED_CAPTURE = 901 };
 
 struct graph *graph_new(void) {
     struct graph *graph = calloc(1, sizeof *graph);
@@ -36,6 +36,7 @@ void graph_free(struct graph *graph) {
     }
     conditions_drop(graph);
     graph_drop_owned(graph);
+    plan_free(graph->plan);
     free(graph);
 }
 
@@ -162,14 +163,6 @@ struct graph *graph_duplicate(const struct graph *graph) {
     return copy;
 }
 
-int graph_perform(const struct graph *graph, uint64_t stream) {
-    int status = SUCCESS;
-    for (struct node *node = graph->first; node && !status; node = node->next) {
-        status = node->disabled ? SUCCESS : work_perform(&node->work, stream);
-    }
-    return status;
-}
-
 int node_replace(struct graph *graph, struct node *node, struct work work) {
     struct node *found = graph ? graph_copy_of(graph, node) : node_lives(node) ? node : NULL;
     if (!found || found->work.kind != work.kind) {
@@ -273,12 +266,16 @@ static int free_memory(const struct graph *graph) {
     return status;
 }
 
-int graph_launch(const struct graph *graph, uint64_t stream) {
+int graph_launch(struct graph *graph, uint64_t stream) {
     if (!graph_can_launch(graph)) {
         return INVALID_VALUE;
     }
     if (stream_check((void *)(uintptr_t)stream)) {
         return INVALID_HANDLE;
+    }
+    int forbidden = capture_forbids_legacy(stream);
+    if (forbidden || capture_of(stream).invalid) {
+        return forbidden ? forbidden : INVALIDATED_CAPTURE;
     }
     if (capture_of(stream).graph) { // a node of the graph that is captured
         if (graph_has_memory(graph) || graph_has(graph, CONDITION_NODE)) {

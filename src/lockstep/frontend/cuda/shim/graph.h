@@ -111,6 +111,7 @@ struct node {
     size_t count;
     struct node *origin; // in a copy of a graph: what it is a copy of
     bool disabled, placed;
+    size_t step; // of the graph's plan
 };
 
 struct graph {
@@ -120,6 +121,7 @@ struct graph {
     const struct graph *around;   // of a body: the graph that has its node
     unsigned long long flags;     // cudaGraphInstantiateFlags, of one that can be launched
     bool instance, inner;         // can be launched; is a node's own
+    struct plan *plan;            // how its nodes are performed, once they were
 };
 
 // Graphs and their nodes (graph.c)
@@ -147,7 +149,8 @@ struct node *graph_add(struct graph *graph, struct work work, struct node *const
 void node_free(struct node *node);
 void node_wait_for(struct node *node, struct node *other);
 struct node *graph_copy_of(const struct graph *graph, const struct node *origin);
-int graph_perform(const struct graph *graph, uint64_t stream);
+int graph_perform(struct graph *graph, uint64_t stream); // graph_plan.c
+void plan_free(struct plan *plan);
 struct graph *graph_duplicate(const struct graph *graph);
 bool graph_has(const struct graph *graph, enum kind kind); // also in a graph within it
 bool graph_has_memory(const struct graph *graph);          // nodes that allocate or free
@@ -157,7 +160,7 @@ int node_replace(struct graph *graph, struct node *node, struct work work);
 
 int graph_instantiate(struct graph **out, struct graph *graph, unsigned long long flags);
 int graph_update(struct graph *out, const struct graph *graph); // a cudaGraphExecUpdateResult
-int graph_launch(const struct graph *graph, uint64_t stream);
+int graph_launch(struct graph *graph, uint64_t stream);
 
 // Objects of the program that graphs own (user_objects.c)
 
@@ -183,6 +186,9 @@ int capture_end(uint64_t stream, struct graph **graph);
 struct capture capture_of(uint64_t stream);
 int capture_set_after(uint64_t stream, struct node *const *after, size_t count, bool keep);
 bool capture_add(uint64_t stream, struct work work); // false: the stream is not captured
+bool capture_record(uint64_t stream, uint64_t event, int *status);
+bool capture_wait(uint64_t stream, uint64_t event, int *status);
+int capture_spoil(uint64_t handle, int status); // the status if it is captured, which it was till now
 bool graph_is_captured(const struct graph *graph);   // into which streams are captured now
 
 // Memory of graphs (graph_memory.c)

@@ -108,9 +108,9 @@ static int perform_call(const struct call_parameters *call, uint64_t stream) {
     return status;
 }
 
-static int perform_record(uint64_t event, uint64_t stream) {
-    struct record_event_request request = {event, stream};
-    return gpu_call(CALL_RECORD_EVENT, &request, sizeof request, NULL, 0, &(struct reply){0});
+static int perform_event(unsigned call, uint64_t event, uint64_t stream) {
+    struct record_event_request request = {event, stream}; // as that of waiting for one
+    return gpu_call(call, &request, sizeof request, NULL, 0, &(struct reply){0});
 }
 
 int work_perform(const struct work *work, uint64_t stream) {
@@ -130,14 +130,16 @@ int work_perform(const struct work *work, uint64_t stream) {
     case GRAPH_NODE:
         return graph_perform(work->of.graph, stream);
     case RECORD_NODE:
-        return perform_record(work->of.event, stream);
+        return perform_event(CALL_RECORD_EVENT, work->of.event, stream);
+    case WAIT_NODE:
+        return perform_event(CALL_WAIT_EVENT, work->of.event, stream);
     case ALLOCATE_NODE:
         return graph_memory_begin(work->of.allocation.memory);
     case FREE_NODE:
         return graph_memory_end(work->of.freed);
     case CONDITION_NODE:
         return conditional_perform(&work->of.condition, stream);
-    default: // waits are in the order of the nodes
+    default:
         return SUCCESS;
     }
 }

@@ -2,7 +2,7 @@
 
 #include "runtime.h"
 
-enum { NON_BLOCKING = 1, NO_TIMING = 2, EVENT_FLAGS = 7 };
+enum { NO_TIMING = 2, EVENT_FLAGS = 7 };
 
 static int destroy(unsigned call, enum handle_kind kind, const void *handle) {
     if (!handle_take(kind, handle)) {
@@ -61,8 +61,7 @@ API int cudaStreamQuery(stream_t stream) {
 }
 
 API int cudaStreamWaitEvent(stream_t stream, event_t event, unsigned flags) {
-    (void)flags;
-    return report(stream_wait(handle_of(stream), handle_of(event)));
+    return report(stream_wait(handle_of(stream), handle_of(event), flags));
 }
 
 API int cudaStreamGetPriority(stream_t stream, int *priority) {
@@ -145,13 +144,12 @@ API int cudaEventDestroy(event_t event) {
     return destroy(CALL_DESTROY_EVENT, EVENT_HANDLE, event);
 }
 
-API int cudaEventRecord(event_t event, stream_t stream) {
-    return report(stream_record(handle_of(stream), handle_of(event)));
+API int cudaEventRecordWithFlags(event_t event, stream_t stream, unsigned flags) {
+    return report(stream_record(handle_of(stream), handle_of(event), flags));
 }
 
-API int cudaEventRecordWithFlags(event_t event, stream_t stream, unsigned flags) {
-    (void)flags;
-    return cudaEventRecord(event, stream);
+API int cudaEventRecord(event_t event, stream_t stream) {
+    return cudaEventRecordWithFlags(event, stream, 0);
 }
 
 API int cudaEventSynchronize(event_t event) {
