@@ -18,6 +18,8 @@ PROGRAMS = {
     "captures": ("captures.cu",),
     "forks": ("forks.cu",),
     "thread-streams": ("thread_streams.cu", "--default-stream=per-thread"),
+    "updated-graphs": ("updated_graphs.cu",),
+    "memory-operations": ("memory_operations.cu", "-lcuda"),
     "graph-memory": ("graph_memory.cu",),
     "driver-graphs": ("driver_graphs.cu", "-lcuda"),
     "graph-conditions": ("graph_conditions.cu",),
@@ -190,3 +192,12 @@ def test_all_the_shared_memory_of_a_block(build, run_path):
         out, simulator = run_path(path, gpu, arguments)
         assert out == "PASS\n", gpu
         assert {count.code for count in simulator.kernels.values()} == {f"machine code of {code}"}
+
+
+@pytest.mark.long
+def test_a_stream_that_nobody_lets_go_on(build, run_path):
+    path = build(PROGRAMS["memory-operations"], "-arch=sm_80")
+    out, simulator = run_path(path, arguments=("nobody",))
+    assert out == "PASS\n" and simulator.stuck
+    (problem,) = simulator.problems
+    assert "cuStreamWaitValue32" in problem and "are 0 and shall be 0x4d, and nothing" in problem

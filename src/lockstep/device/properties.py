@@ -46,6 +46,7 @@ _PRESENT = {
     83: 1,  # managed memory
     89: 1,  # concurrent managed access
     90: 1,  # compute preemption
+    **dict.fromkeys((92, 93, 94, 122, 123), 1),  # operations on words of memory in streams
     95: 1,  # cooperative launches
     101: 1,  # managed memory can be read by the host
     102: 1,  # virtual memory

@@ -22,6 +22,7 @@ from lockstep.runtime.status import Status, status_of
 from lockstep.runtime.streams import FIRST_HANDLE, ProgramStreams
 
 _LONGEST_NAME = 100  # characters of a function's
+_LONGEST_REASON = 500
 KINDS: dict[Call, CallKind] = {
     Call.LOAD_MODULE: "register",
     Call.CHECK_PTX: "query",
@@ -193,6 +194,12 @@ class ProgramContext:
         else:
             raise Refused(Status.INVALID_VALUE)
         return CallAnswer()
+
+    def stuck(self, fields: dict, data: bytes) -> CallAnswer:
+        """The program waits for what never comes: it fails as with a kernel that cannot move."""
+        self.simulator.report(data[:_LONGEST_REASON].decode("utf-8", "replace"))
+        self.simulator.stuck, self.broken = True, Status.LAUNCH_TIMEOUT
+        raise Refused(Status.LAUNCH_TIMEOUT)
 
     def unsupported(self, fields: dict, data: bytes) -> CallAnswer:
         """Note a function that the program called in vain."""

@@ -248,11 +248,18 @@ class ProgramMemory:
         if waits:
             home.drain()
 
+    def peek(self, fields: dict, data: bytes) -> CallAnswer:
+        """A word, after all that was launched."""
+        size = fields["bytes"]
+        region = self._checked(DeviceRegion(fields["address"], size, size, 1))
+        self.simulator.home(region.address).drain()
+        return CallAnswer((int.from_bytes(self._rows(region).tobytes(), "little"),))
+
     def fill(self, fields: dict, data: bytes) -> CallAnswer:
         """Repeat a value."""
         unit, value, stream = fields.pop("unit"), fields.pop("value"), fields.pop("stream")
         region = self._checked(DeviceRegion(**fields))
-        if unit not in (1, 2, 4) or region.width % unit:
+        if unit not in (1, 2, 4, 8) or region.width % unit:
             raise Refused(Status.INVALID_VALUE)
         pattern = np.frombuffer(value.to_bytes(8, "little")[:unit], np.uint8)
 

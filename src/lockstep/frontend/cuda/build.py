@@ -39,6 +39,8 @@ CORE_SOURCES = (
     "advice.c",
     "capture.c",
     "enqueue.c",
+    "held.c",
+    "memory_operations.c",
     "graph.c",
     "graph_plan.c",
     "graph_work.c",
@@ -83,6 +85,7 @@ DRIVER_SOURCES = (
     "driver_copies.c",
     "driver_arrays.c",
     "driver_streams.c",
+    "driver_memory_operations.c",
     "driver_tensor_maps.c",
     *GRAPH_SOURCES,
 )

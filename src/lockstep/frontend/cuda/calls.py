@@ -62,6 +62,8 @@ class Call(IntEnum):
     LIST_KERNELS = 35
     CHECK_PTX = 36
     CODE_PROBLEM = 37
+    PEEK = 38
+    STUCK = 39
 
 
 PRINTED = 0
@@ -160,6 +162,8 @@ FORMS: dict[Call, Form] = {
     Call.FIND_VARIABLE: Form(("module", "managed"), ("address", "size"), data="name"),
     Call.ALLOCATE: Form(("size", "kind"), ("address",)),
     Call.FREE: Form(("address",)),
+    # A word of memory, when all that was launched is done
+    Call.PEEK: Form(("address", "bytes"), ("value",), least=(("bytes", 1),), most=(("bytes", 8),)),
     Call.POINTER: Form(("address",), ("start", "size", "kind", "device")),
     Call.MEMORY: Form((), ("free", "total")),
     # The program reads, or writes, device memory itself: before, and after it wrote.
@@ -246,6 +250,7 @@ FORMS: dict[Call, Form] = {
     ),
     Call.DESTROY_TEXTURE: Form(("texture",)),
     Call.RESET: Form(),
+    Call.STUCK: Form(data="what the program waits for, which can never be"),
     Call.UNSUPPORTED: Form(data="name of the function", one_way=True),
     # Numbers of cuTensorMapEncodeTiled (im2col = 0) and cuTensorMapEncodeIm2col.
     Call.ENCODE_TENSOR_MAP: Form(

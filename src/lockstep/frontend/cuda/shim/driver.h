@@ -42,8 +42,13 @@ static inline uint64_t handle_of(const void *handle) {
 // Ends what a handle stands for; no more is left of it than what waits for it.
 static inline int destroy(unsigned call, enum handle_kind kind, const void *given) {
     uint64_t handle = handle_of(given);
-    if (!handle_take(kind, given)) {
+    if (!handle_get(kind, given)) {
         return INVALID_HANDLE;
+    }
+    bool later = held_destroy(call, handle);
+    handle_take(kind, given);
+    if (later) {
+        return SUCCESS;
     }
     return translate(gpu_call(call, &handle, sizeof handle, NULL, 0, &(struct reply){0}));
 }

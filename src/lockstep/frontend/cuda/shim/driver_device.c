@@ -331,8 +331,7 @@ API int cuCtxGetFlags(unsigned *flags) {
 }
 
 API int cuCtxSynchronize(void) {
-    int status = capture_forbids_waiting();
-    return translate(status ? status : synchronize(0, 0));
+    return translate(device_synchronize());
 }
 
 API int cuCtxSetCacheConfig(int preference) {

@@ -26,6 +26,7 @@ static const struct {
     {"cuGraphNodeGetDependencies", 12030, "cuGraphNodeGetDependencies_v2"},
     {"cuGraphNodeGetDependentNodes", 12030, "cuGraphNodeGetDependentNodes_v2"},
     {"cuGraphRemoveDependencies", 12030, "cuGraphRemoveDependencies_v2"},
+    {"cuStreamBatchMemOp", 11070, "cuStreamBatchMemOp_v2"},
     {"cuStreamBeginCapture", 10010, "cuStreamBeginCapture_v2"},
     {"cuStreamGetCaptureInfo", 12030, "cuStreamGetCaptureInfo_v3"},
     {"cuStreamGetCaptureInfo", 11030, "cuStreamGetCaptureInfo_v2"},

@@ -101,6 +101,7 @@ static int release(pointer_t address, bool host) {
         return SUCCESS;
     }
     int status = capture_forbids();
+    status = status ? status : held_resolve(0, 0); // whatever may use it
     return translate(status ? status : memory_free_of(address, host));
 }
 

@@ -34,8 +34,10 @@ ALSO(cuStreamDestroy_v2, cuStreamDestroy);
 API int cuStreamSynchronize(stream_t stream) {
     return translate(stream_synchronize(handle_of(stream)));
 }
-// A program that polls must not poll for ever: what it asks about is done first.
-ALSO(cuStreamQuery, cuStreamSynchronize);
+
+API int cuStreamQuery(stream_t stream) {
+    return translate(stream_query(handle_of(stream)));
+}
 
 API int cuStreamWaitEvent(stream_t stream, event_t event, unsigned flags) {
     return translate(stream_wait(handle_of(stream), handle_of(event), flags));
@@ -120,7 +122,10 @@ API int cuEventRecord(event_t event, stream_t stream) {
 API int cuEventSynchronize(event_t event) {
     return translate(event_synchronize(handle_of(event)));
 }
-ALSO(cuEventQuery, cuEventSynchronize);
+
+API int cuEventQuery(event_t event) {
+    return translate(event_query(handle_of(event)));
+}
 
 API int cuEventElapsedTime(float *milliseconds, event_t start, event_t end) {
     if (!milliseconds) {

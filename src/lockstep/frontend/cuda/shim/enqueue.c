@@ -16,6 +16,10 @@ bool stream_default_of_thread(void) {
     return sticky_per_thread;
 }
 
+static uint64_t default_stream(void) {
+    return sticky_per_thread ? THREAD_STREAM : LEGACY_STREAM;
+}
+
 static int check(uint64_t stream) {
     return stream_check((void *)(uintptr_t)stream);
 }
@@ -29,7 +33,7 @@ static bool is_invalid(uint64_t stream) {
 }
 
 // Why nothing can be enqueued, or SUCCESS.
-static int enqueue_status(uint64_t stream) {
+int stream_may_enqueue(uint64_t stream) {
     if (check(stream)) {
         return INVALID_HANDLE;
     }
@@ -42,22 +46,59 @@ static int enqueue_status(uint64_t stream) {
     return status ? status : is_invalid(stream) ? INVALIDATED_CAPTURE : SUCCESS;
 }
 
+// What was done may be what another stream waits for.
+static int done(int status) {
+    held_progress();
+    return status;
+}
+
+static bool is_pageable(const void *address) {
+    return !gpu_is_device(address) && !host_is_registered(address);
+}
+
+// In a stream that waits; a copy that the program waits for is done here, when it can be.
+static int keep(uint64_t stream, struct work work) {
+    bool waits = stream == STREAM_BLOCKING ||
+                 (work.kind == COPY_NODE && is_pageable(work.of.copy.box.to.address));
+    if (!waits) {
+        return held_add(stream, work);
+    }
+    int status = held_resolve(stream == STREAM_BLOCKING ? default_stream() : stream, 0);
+    return status ? status : done(work_perform(&work, stream));
+}
+
 static int enqueue(uint64_t stream, struct work work) {
-    int status = enqueue_status(stream);
+    int status = stream_may_enqueue(stream);
     if (status) {
         return status;
     }
-    return capture_add(stream, work) ? SUCCESS : work_perform(&work, stream);
+    if (capture_add(stream, work)) {
+        return SUCCESS;
+    }
+    if (stream_is_held(stream)) {
+        return keep(stream, work);
+    }
+    return done(work_perform(&work, stream));
+}
+
+int stream_work(uint64_t stream, struct work work) {
+    if (stream_is_held(stream)) {
+        return held_add(stream, work);
+    }
+    int status = work_perform(&work, stream);
+    work_free(&work);
+    return done(status);
 }
 
 int stream_launch(struct kernel *kernel, const struct shape *shape, void **arguments,
                   const void *block, size_t bytes) {
-    int status = enqueue_status(shape->stream);
+    int status = stream_may_enqueue(shape->stream);
     if (status) {
         return status;
     }
-    if (!is_captured(shape->stream)) {
-        return kernel_launch(kernel, shape, arguments, block, bytes);
+    bool captured = is_captured(shape->stream);
+    if (!captured && !stream_is_held(shape->stream)) {
+        return done(kernel_launch(kernel, shape, arguments, block, bytes));
     }
     void *extra[] = {(void *)BUFFER_POINTER, (void *)block, NULL};
     struct kernel_parameters given = {.arguments = arguments, .extra = block ? extra : NULL};
@@ -65,7 +106,7 @@ int stream_launch(struct kernel *kernel, const struct shape *shape, void **argum
     status = work_launch(&work, kernel, &given);
     if (!status) {
         work.of.launch.shape = *shape;
-        capture_add(shape->stream, work);
+        captured ? (void)capture_add(shape->stream, work) : (void)held_add(shape->stream, work);
     }
     return status;
 }
@@ -100,11 +141,14 @@ int stream_record(uint64_t stream, uint64_t event, unsigned flags) {
         return INVALID_HANDLE;
     }
     struct work record = {.kind = RECORD_NODE, .of.event = event};
-    int status = enqueue_status(stream);
+    int status = stream_may_enqueue(stream);
     if (status || flags & EXTERNAL) {
         return status ? status : capture_add(stream, record) ? SUCCESS : INVALID_VALUE;
     }
-    return capture_record(stream, event, &status) ? status : work_perform(&record, stream);
+    if (capture_record(stream, event, &status)) {
+        return status;
+    }
+    return stream_is_held(stream) ? held_add(stream, record) : work_perform(&record, stream);
 }
 
 int stream_wait(uint64_t stream, uint64_t event, unsigned flags) {
@@ -112,11 +156,18 @@ int stream_wait(uint64_t stream, uint64_t event, unsigned flags) {
         return INVALID_HANDLE;
     }
     struct work wait = {.kind = WAIT_NODE, .of.event = event};
-    int status = enqueue_status(stream);
+    int status = stream_may_enqueue(stream);
     if (status || flags & EXTERNAL) {
         return status ? status : capture_add(stream, wait) ? SUCCESS : INVALID_VALUE;
     }
-    return capture_wait(stream, event, &status) ? status : work_perform(&wait, stream);
+    if (capture_wait(stream, event, &status)) {
+        return status;
+    }
+    if (event_is_pending(event) || stream_is_held(stream)) {
+        held_await(stream, event);
+        return SUCCESS;
+    }
+    return work_perform(&wait, stream);
 }
 
 int synchronize(uint64_t stream, uint64_t event) {
@@ -131,7 +182,20 @@ int stream_synchronize(uint64_t stream) {
     }
     int status = capture_forbids_legacy(stream);
     status = status ? status : capture_spoil(stream, UNSUPPORTED_CAPTURE);
-    return status ? status : synchronize(stream, 0);
+    status = status ? status : held_resolve(stream ? stream : default_stream(), 0);
+    return status ? status : done(synchronize(stream, 0));
+}
+
+// A program that polls must not poll for ever: what it asks about is done first.
+int stream_query(uint64_t stream) {
+    int status = stream_is_held(stream) ? held_query(stream ? stream : default_stream(), 0) : SUCCESS;
+    return status ? status : stream_synchronize(stream);
+}
+
+int device_synchronize(void) {
+    int status = capture_forbids_waiting();
+    status = status ? status : held_resolve(0, 0);
+    return status ? status : synchronize(0, 0);
 }
 
 int event_synchronize(uint64_t event) {
@@ -139,11 +203,17 @@ int event_synchronize(uint64_t event) {
         return INVALID_HANDLE;
     }
     int status = capture_spoil(event, CAPTURED_EVENT);
-    return status ? status : synchronize(0, event);
+    status = status ? status : held_resolve(0, event);
+    return status ? status : done(synchronize(0, event));
+}
+
+int event_query(uint64_t event) {
+    int status = event_is_pending(event) ? held_query(0, event) : SUCCESS;
+    return status ? status : event_synchronize(event);
 }
 
 int stream_allocate(uint64_t stream, size_t bytes, uint64_t *address) {
-    int status = enqueue_status(stream);
+    int status = stream_may_enqueue(stream);
     if (status) {
         return status;
     }
@@ -165,12 +235,16 @@ int stream_allocate(uint64_t stream, size_t bytes, uint64_t *address) {
 }
 
 int stream_free(uint64_t stream, uint64_t address) {
-    int status = enqueue_status(stream);
+    int status = stream_may_enqueue(stream);
     if (status) {
         return status;
     }
     struct capture capture = capture_of(stream);
     if (!capture.graph) {
+        if (address && stream_is_held(stream)) {
+            held_free(stream, address);
+            return SUCCESS;
+        }
         return address ? memory_free_of(address, false) : SUCCESS;
     }
     struct work work;

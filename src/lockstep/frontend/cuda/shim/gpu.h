@@ -374,11 +374,22 @@ int stream_fill(uint64_t stream, struct region to, uint64_t value, size_t unit, 
 int stream_call(uint64_t stream, void (*function)(void *), void *data);
 int stream_record(uint64_t stream, uint64_t event, unsigned flags);
 int stream_wait(uint64_t stream, uint64_t event, unsigned flags);
+int stream_may_enqueue(uint64_t stream); // why not, or SUCCESS
 int stream_synchronize(uint64_t stream);
+int stream_query(uint64_t stream);
+int event_query(uint64_t event);
+int device_synchronize(void); // waits for all that was enqueued
 int synchronize(uint64_t stream, uint64_t event); // whatever is captured; 0 and 0 = with all
 int event_synchronize(uint64_t event);
 int stream_allocate(uint64_t stream, size_t bytes, uint64_t *address);
 int stream_free(uint64_t stream, uint64_t address);
+
+// Streams that wait for a value in memory (held.c)
+bool held_destroy(unsigned call, uint64_t handle); // true: what it stands for ends later
+int held_resolve(uint64_t stream, uint64_t event); // waits for one of them, or for all (0 and 0)
+int held_query(uint64_t stream, uint64_t event);
+void held_drop(void);
+void held_expect_processes(void); // others may write what is waited for
 
 int memory_free(uint64_t address); // also of a graph (graph_memory.c)
 int memory_free_of(uint64_t address, bool host); // only if it is, or is not, the host's

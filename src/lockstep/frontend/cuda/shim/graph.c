@@ -65,6 +65,15 @@ static bool own_graphs(const struct work *work) {
     return whole;
 }
 
+static bool comes_after(const struct node *node, const struct node *other) {
+    for (size_t k = 0; k < node->count; k++) {
+        if (node->after[k] == other) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void node_wait_for(struct node *node, struct node *other) {
     node->after = realloc(node->after, (node->count + 1) * sizeof *node->after);
     node->after[node->count++] = other;
@@ -215,17 +224,36 @@ static size_t size_of(const struct graph *graph) {
     return size;
 }
 
+// Of graphs with as many nodes: whether these wait for each other in the same way.
+static bool are_alike(const struct graph *out, const struct graph *graph) {
+    const struct node *b = graph->first;
+    for (struct node *a = out->first; a; a = a->next, b = b->next) {
+        a->twin = b;
+    }
+    for (const struct node *a = out->first; a; a = a->next) {
+        for (size_t k = 0; k < a->count; k++) {
+            if (a->count != a->twin->count || !comes_after(a->twin, a->after[k]->twin)) {
+                return false;
+            }
+        }
+        if (!a->count != !a->twin->count) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static int compare(const struct graph *out, const struct graph *graph) {
     if (size_of(out) != size_of(graph)) {
         return TOPOLOGY_CHANGED; // whatever the nodes are
+    }
+    if (!are_alike(out, graph)) {
+        return TOPOLOGY_CHANGED;
     }
     const struct node *a = out->first, *b = graph->first;
     for (; a; a = a->next, b = b->next) {
         if (a->work.kind != b->work.kind) {
             return NODE_TYPE_CHANGED;
-        }
-        if (a->count != b->count) {
-            return TOPOLOGY_CHANGED;
         }
         const struct work *one = &a->work, *two = &b->work;
         if ((one->kind == ALLOCATE_NODE &&
@@ -284,7 +312,14 @@ int graph_launch(struct graph *graph, uint64_t stream) {
         struct work work = {.kind = GRAPH_NODE, .of.graph = graph_duplicate(graph)};
         return capture_add(stream, work) ? SUCCESS : INVALID_VALUE;
     }
-    int status = free_memory(graph);
+    if (stream_is_held(stream) && !graph_has_memory(graph) && !graph_has(graph, CONDITION_NODE)) {
+        struct work work = {.kind = GRAPH_NODE, .of.graph = graph_duplicate(graph)};
+        return held_add(stream, work);
+    }
+    int status = stream_is_held(stream) ? held_resolve(stream, 0) : SUCCESS;
+    status = status ? status : free_memory(graph);
     status = status ? status : conditions_begin(graph);
-    return status ? status : graph_perform(graph, stream);
+    status = status ? status : graph_perform(graph, stream);
+    held_progress();
+    return status;
 }

@@ -18,7 +18,8 @@ enum kind {
     RECORD_NODE,
     ALLOCATE_NODE = 10,
     FREE_NODE,
-    CONDITION_NODE = 13,
+    OPERATIONS_NODE, // on words of memory
+    CONDITION_NODE,
 };
 
 // cudaKernelNodeParams, with which CUDA_KERNEL_NODE_PARAMS begins
@@ -67,6 +68,14 @@ struct graph_memory {
 enum described_by { NOBODY, RUNTIME_API, DRIVER_API };
 enum { BOX_PARAMETERS = 200 }; // bytes of the longer one, CUDA_MEMCPY3D
 
+// CUstreamBatchMemOpParams: what is waited for, or written
+struct memory_operation {
+    unsigned kind;
+    uint64_t address, value;
+    unsigned flags;
+    uint64_t alias, unused;
+};
+
 // What a node does. The values of a kernel's parameters and an inner graph are its own.
 struct work {
     enum kind kind;
@@ -91,12 +100,17 @@ struct work {
         } allocation;
         struct graph_memory *freed;
         struct conditional_parameters condition;
+        struct {
+            struct memory_operation *list;
+            unsigned count;
+        } operations;
     } of;
 };
 
 int work_allocation(struct work *work, struct allocation_parameters *given);
 int work_release(struct work *work, const struct graph *graph, const void *address);
 int work_condition(struct work *work, struct graph *graph, struct conditional_parameters *given);
+int work_operations(struct work *work, const struct memory_operation *list, unsigned count);
 int work_launch(struct work *work, struct kernel *kernel, const struct kernel_parameters *given);
 struct work work_copy(struct region to, struct region source, size_t width, size_t rows);
 struct work work_duplicate(const struct work *work);
@@ -111,7 +125,8 @@ struct node {
     size_t count;
     struct node *origin; // in a copy of a graph: what it is a copy of
     bool disabled, placed;
-    size_t step; // of the graph's plan
+    size_t step;             // of the graph's plan
+    const struct node *twin; // while graphs are compared
 };
 
 struct graph {
@@ -190,6 +205,26 @@ bool capture_record(uint64_t stream, uint64_t event, int *status);
 bool capture_wait(uint64_t stream, uint64_t event, int *status);
 int capture_spoil(uint64_t handle, int status); // the status if it is captured, which it was till now
 bool graph_is_captured(const struct graph *graph);   // into which streams are captured now
+
+// Operations on words of memory (memory_operations.c)
+
+// Does it in a stream that is not captured, or keeps it: it is not the caller's any more (enqueue.c).
+int stream_work(uint64_t stream, struct work work);
+int stream_operate(uint64_t stream, const struct memory_operation *list, unsigned count);
+int memory_operations_perform(const struct memory_operation *list, unsigned count, uint64_t stream);
+int memory_operation_test(const struct memory_operation *operation, bool *ready);
+void memory_operation_describe(const struct memory_operation *operation, char *text, size_t size);
+
+// Streams that wait for a value in memory (held.c)
+
+bool stream_is_held(uint64_t stream);
+bool event_is_pending(uint64_t event); // it is recorded in one, behind the wait
+int held_add(uint64_t stream, struct work work);
+int held_value(uint64_t stream, const struct memory_operation *value);
+int held_poll(const struct memory_operation *value);
+void held_await(uint64_t stream, uint64_t event);
+void held_free(uint64_t stream, uint64_t address);
+void held_progress(void); // does what can be done by now
 
 // Memory of graphs (graph_memory.c)
 

@@ -91,6 +91,7 @@ static const char *label_of(const struct node *node) {
         [CALL_NODE] = "host",          [GRAPH_NODE] = "graph",
         [EMPTY_NODE] = "empty",        [WAIT_NODE] = "event wait",
         [RECORD_NODE] = "event record", [ALLOCATE_NODE] = "allocate",
+        [OPERATIONS_NODE] = "memory operations",
         [FREE_NODE] = "free",          [CONDITION_NODE] = "conditional",
     };
     const struct work *work = &node->work;

@@ -73,6 +73,8 @@ struct work work_duplicate(const struct work *work) {
         graph_memory_share(work->of.freed);
     } else if (work->kind == CONDITION_NODE) {
         conditional_duplicate(&copy.of.condition);
+    } else if (work->kind == OPERATIONS_NODE) {
+        work_operations(&copy, work->of.operations.list, work->of.operations.count);
     }
     return copy;
 }
@@ -88,6 +90,8 @@ void work_free(struct work *work) {
         graph_memory_drop(work->of.freed);
     } else if (work->kind == CONDITION_NODE) {
         conditional_free(&work->of.condition);
+    } else if (work->kind == OPERATIONS_NODE) {
+        free(work->of.operations.list);
     }
 }
 
@@ -139,6 +143,9 @@ int work_perform(const struct work *work, uint64_t stream) {
         return graph_memory_end(work->of.freed);
     case CONDITION_NODE:
         return conditional_perform(&work->of.condition, stream);
+    case OPERATIONS_NODE:
+        return memory_operations_perform(work->of.operations.list, work->of.operations.count,
+                                         stream);
     default:
         return SUCCESS;
     }

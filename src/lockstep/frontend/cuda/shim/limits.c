@@ -61,6 +61,7 @@ int limit_set(int limit, size_t value) {
 }
 
 int device_reset(void) {
+    held_drop();
     int status = gpu_call(CALL_RESET, NULL, 0, NULL, 0, &(struct reply){0});
     if (!status) {
         memcpy(limits, initial, sizeof limits);

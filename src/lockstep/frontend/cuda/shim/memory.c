@@ -25,6 +25,7 @@ static int release(void *address, bool host) {
         return SUCCESS;
     }
     int status = capture_forbids();
+    status = status ? status : held_resolve(0, 0); // whatever may use it
     return report(status ? status : memory_free_of(handle_of(address), host));
 }
 

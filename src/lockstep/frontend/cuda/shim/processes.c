@@ -34,6 +34,7 @@ API int FUNCTION(GetMemHandle)(struct shared *out, const void *address) {
     if (status || found.kind != ALLOCATION_DEVICE) {
         return TELL(status ? status : INVALID_VALUE);
     }
+    held_expect_processes();
     *out = (struct shared){MEMORY, request.address, {0}};
     return SUCCESS;
 }
@@ -44,6 +45,7 @@ API int FUNCTION(OpenMemHandle)(void **address, struct shared memory, unsigned f
     if (!address || !gpu_device(&status) || memory.kind != MEMORY) {
         return TELL(!address ? INVALID_VALUE : status ? status : INVALID_HANDLE);
     }
+    held_expect_processes();
     *address = (void *)(uintptr_t)memory.address;
     return SUCCESS;
 }

@@ -5,16 +5,20 @@
 enum { NO_TIMING = 2, EVENT_FLAGS = 7 };
 
 static int destroy(unsigned call, enum handle_kind kind, const void *handle) {
-    if (!handle_take(kind, handle)) {
+    uint64_t request = handle_of(handle);
+    if (!handle_get(kind, handle)) {
         return report(INVALID_HANDLE);
     }
-    uint64_t request = handle_of(handle);
+    bool later = held_destroy(call, request);
+    handle_take(kind, handle);
+    if (later) {
+        return SUCCESS;
+    }
     return report(gpu_call(call, &request, sizeof request, NULL, 0, &(struct reply){0}));
 }
 
 API int cudaDeviceSynchronize(void) {
-    int status = capture_forbids_waiting();
-    return report(status ? status : synchronize(0, 0));
+    return report(device_synchronize());
 }
 
 API int cudaThreadSynchronize(void) {
@@ -55,9 +59,8 @@ API int cudaStreamSynchronize(stream_t stream) {
     return report(stream_synchronize(handle_of(stream)));
 }
 
-// A program that polls must not poll for ever: what it asks about is done first.
 API int cudaStreamQuery(stream_t stream) {
-    return cudaStreamSynchronize(stream);
+    return report(stream_query(handle_of(stream)));
 }
 
 API int cudaStreamWaitEvent(stream_t stream, event_t event, unsigned flags) {
@@ -157,7 +160,7 @@ API int cudaEventSynchronize(event_t event) {
 }
 
 API int cudaEventQuery(event_t event) {
-    return cudaEventSynchronize(event);
+    return report(event_query(handle_of(event)));
 }
 
 API int cudaEventElapsedTime(float *milliseconds, event_t start, event_t end) {

@@ -1,0 +1,380 @@
+// Streams that wait for a value in memory which is not there yet: what a program enqueues in them is
+// kept until it is, as is what waits for that. Everything else is done in the order of the calls; after
+// each call that may have written the value it is looked at again. Who waits for such a stream while
+// nobody is left to write is told so.
+
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "graph.h"
+
+enum { PATIENCE = 10, MILLISECOND = 1000000 }; // seconds in which other threads may write
+enum { LAUNCH_TIMEOUT = 702 };
+
+enum item_kind { DO_WORK, AWAIT_VALUE, AWAIT_EVENT, FREE_MEMORY, END_HANDLE };
+
+struct item {
+    struct item *next;
+    enum item_kind kind;
+    uint64_t number; // in the order of the calls
+    int device;      // that the thread had set
+    struct work work;
+    struct memory_operation value;
+    uint64_t handle; // of an event, memory, or what is destroyed by `call`
+    unsigned call;
+    void *copied;    // from pageable memory of the program, which it may have changed by then
+};
+
+struct held {
+    struct held *next;
+    uint64_t stream;
+    struct item *first, **last;
+};
+
+static struct held *all;
+static _Atomic unsigned held_count;
+static bool busy; // what is kept is done, which makes calls itself
+static uint64_t items;
+static int first_error;
+static bool others_share; // memory, in other processes
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+static uint64_t named(uint64_t stream) {
+    bool is_default = !stream || stream == STREAM_BLOCKING;
+    return !is_default ? stream : stream_default_of_thread() ? THREAD_STREAM : LEGACY_STREAM;
+}
+
+static struct held *find(uint64_t stream) {
+    struct held *held = all;
+    while (held && held->stream != named(stream)) {
+        held = held->next;
+    }
+    return held;
+}
+
+// Blocking streams and the legacy one wait for each other.
+static bool are_related(uint64_t one, uint64_t two) {
+    bool legacy = one == LEGACY_STREAM, other = two == LEGACY_STREAM;
+    return legacy != other && stream_blocks((void *)(uintptr_t)(legacy ? two : one));
+}
+
+static bool is_held(uint64_t stream, uint64_t before) {
+    for (const struct held *held = all; held; held = held->next) {
+        bool same = held->stream == named(stream);
+        if ((same || are_related(held->stream, named(stream))) && held->first->number < before) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool stream_is_held(uint64_t stream) {
+    if (!held_count) {
+        return false;
+    }
+    pthread_mutex_lock(&lock);
+    bool found = is_held(stream, UINT64_MAX);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+static bool is_pending(uint64_t event) {
+    for (const struct held *held = all; held; held = held->next) {
+        for (const struct item *item = held->first; item; item = item->next) {
+            if (item->kind == DO_WORK && item->work.kind == RECORD_NODE &&
+                item->work.of.event == event) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool event_is_pending(uint64_t event) {
+    if (!held_count) {
+        return false;
+    }
+    pthread_mutex_lock(&lock);
+    bool found = is_pending(event);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+static void put(uint64_t stream, struct item item) {
+    struct item *kept = malloc(sizeof *kept);
+    *kept = item;
+    kept->number = ++items;
+    kept->device = gpu_current();
+    struct held *held = find(stream);
+    if (!held) {
+        held = calloc(1, sizeof *held);
+        *held = (struct held){.next = all, .stream = named(stream), .last = &held->first};
+        all = held;
+        held_count++;
+    }
+    *held->last = kept;
+    held->last = &kept->next;
+}
+
+static void put_locked(uint64_t stream, struct item item) {
+    pthread_mutex_lock(&lock);
+    put(stream, item);
+    pthread_mutex_unlock(&lock);
+}
+
+static bool is_pageable(const void *address) {
+    return !gpu_is_device(address) && !host_is_registered(address);
+}
+
+// The bytes that a copy reads, where the program may change them.
+static void *take_source(struct box *box) {
+    char *bytes = malloc(box->width * box->rows * box->slices + 1), *to = bytes;
+    for (size_t z = 0; z < box->slices; z++) {
+        for (size_t row = 0; row < box->rows; row++, to += box->width) {
+            memcpy(to, (char *)box->source.address + z * box->source_slice + row * box->source.pitch,
+                   box->width);
+        }
+    }
+    box->source = (struct region){bytes, box->width};
+    box->source_slice = box->width * box->rows;
+    return bytes;
+}
+
+int held_add(uint64_t stream, struct work work) {
+    struct item item = {.kind = DO_WORK, .work = work};
+    if (work.kind == COPY_NODE && is_pageable(work.of.copy.box.source.address)) {
+        item.copied = take_source(&item.work.of.copy.box);
+    }
+    put_locked(stream, item);
+    return SUCCESS;
+}
+
+void held_await(uint64_t stream, uint64_t event) {
+    put_locked(stream, (struct item){.kind = AWAIT_EVENT, .handle = event});
+}
+
+void held_free(uint64_t stream, uint64_t address) {
+    put_locked(stream, (struct item){.kind = FREE_MEMORY, .handle = address});
+}
+
+// A stream or an event that something is kept of ends when that is done.
+bool held_destroy(unsigned call, uint64_t handle) {
+    bool found = false;
+    pthread_mutex_lock(&lock);
+    for (struct held *held = all; held && !found; held = held->next) {
+        found = call == CALL_DESTROY_STREAM && held->stream == handle;
+        for (const struct item *item = held->first; item && !found; item = item->next) {
+            found = call == CALL_DESTROY_EVENT &&
+                    (item->work.of.event == handle || item->handle == handle);
+        }
+        if (found) {
+            put(held->stream, (struct item){.kind = END_HANDLE, .handle = handle, .call = call});
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+static void end(struct item *item) {
+    if (item->kind == DO_WORK) {
+        work_free(&item->work);
+    }
+    free(item->copied);
+    free(item);
+}
+
+static int perform(const struct item *item, uint64_t stream) {
+    if (item->kind == DO_WORK) {
+        return work_perform(&item->work, stream);
+    }
+    if (item->kind == FREE_MEMORY) {
+        return memory_free(item->handle);
+    }
+    uint64_t handle = item->handle;
+    return gpu_call(item->call, &handle, sizeof handle, NULL, 0, &(struct reply){0});
+}
+
+// Whether an item need not wait any longer; an error ends the wait.
+static bool is_ready(const struct item *item, int *status) {
+    if (item->kind == AWAIT_EVENT) {
+        return !is_pending(item->handle);
+    }
+    bool ready = true;
+    if (item->kind == AWAIT_VALUE) {
+        *status = memory_operation_test(&item->value, &ready);
+    }
+    return ready || *status;
+}
+
+// Does what can be done at the head of a stream; true: something was.
+static bool advance(struct held *held) {
+    struct item *item = held->first;
+    int device = gpu_current(), status = SUCCESS;
+    if (is_held(held->stream, item->number)) { // by one that it is related to
+        return false;
+    }
+    gpu_set_current(item->device);
+    bool ready = is_ready(item, &status);
+    if (ready && !status && item->kind != AWAIT_VALUE) {
+        status = item->kind == AWAIT_EVENT ? SUCCESS : perform(item, held->stream);
+    }
+    if (ready && item->kind == AWAIT_EVENT && !status) {
+        struct work wait = {.kind = WAIT_NODE, .of.event = item->handle};
+        status = work_perform(&wait, held->stream);
+    }
+    gpu_set_current(device);
+    first_error = first_error ? first_error : status;
+    if (ready) {
+        held->first = item->next;
+        end(item);
+    }
+    return ready;
+}
+
+static void drop(struct held *held) {
+    struct held **place = &all;
+    while (*place != held) {
+        place = &(*place)->next;
+    }
+    *place = held->next;
+    while (held->first) {
+        struct item *item = held->first;
+        held->first = item->next;
+        end(item);
+    }
+    free(held);
+    held_count--;
+}
+
+void held_progress(void) {
+    if (!held_count) {
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    bool again = !busy;
+    while (again) {
+        again = false;
+        busy = true;
+        for (struct held *held = all, *next; held; held = next) {
+            while (held->first && advance(held)) {
+                again = true;
+            }
+            next = held->next;
+            if (!held->first) {
+                drop(held);
+            }
+        }
+        busy = false;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void held_drop(void) {
+    pthread_mutex_lock(&lock);
+    while (all) {
+        drop(all);
+    }
+    first_error = SUCCESS;
+    pthread_mutex_unlock(&lock);
+}
+
+void held_expect_processes(void) {
+    others_share = true;
+}
+
+// Whether another thread, or another process, may still write.
+static bool is_alone(void) {
+    DIR *tasks = opendir("/proc/self/task");
+    int count = 0;
+    for (const struct dirent *task; tasks && (task = readdir(tasks));) {
+        count += task->d_name[0] != '.';
+    }
+    if (tasks) {
+        closedir(tasks);
+    }
+    return count == 1 && !others_share;
+}
+
+// Nothing can go on: the run says so, and ends as with a kernel that never does.
+static int give_up(const struct memory_operation *value) {
+    char text[300] = "a stream waits for another one for ever";
+    pthread_mutex_lock(&lock);
+    for (const struct held *held = all; held && !value; held = held->next) {
+        if (held->first && held->first->kind == AWAIT_VALUE) {
+            value = &held->first->value;
+        }
+    }
+    if (value) {
+        memory_operation_describe(value, text, sizeof text);
+    }
+    if (!busy) {
+        held_drop();
+    }
+    pthread_mutex_unlock(&lock);
+    gpu_call(CALL_STUCK, NULL, 0, text, strlen(text), &(struct reply){0});
+    return LAUNCH_TIMEOUT;
+}
+
+static bool awaited(uint64_t stream, uint64_t event) {
+    return event ? event_is_pending(event) : stream ? stream_is_held(stream) : held_count > 0;
+}
+
+// Waits until a stream, or an event, or everything can go on.
+int held_resolve(uint64_t stream, uint64_t event) {
+    held_progress();
+    for (int k = 0; awaited(stream, event); k++) {
+        if (is_alone() || k >= PATIENCE * 1000) {
+            return give_up(NULL);
+        }
+        nanosleep(&(struct timespec){.tv_nsec = MILLISECOND}, NULL);
+        held_progress();
+    }
+    int status = first_error;
+    first_error = SUCCESS;
+    return status;
+}
+
+// The same of a program that asks again and again, and does something else meanwhile.
+int held_query(uint64_t stream, uint64_t event) {
+    static _Atomic time_t asked;
+    held_progress();
+    if (!awaited(stream, event)) {
+        asked = 0;
+        return SUCCESS;
+    }
+    time_t now = time(NULL);
+    asked = asked ? asked : now;
+    return now - asked < PATIENCE ? NOT_READY : give_up(NULL);
+}
+
+// Waits at once, as within a graph.
+int held_poll(const struct memory_operation *value) {
+    bool ready = false;
+    int status = memory_operation_test(value, &ready);
+    for (int k = 0; !status && !ready; k++) {
+        if (is_alone() || k >= PATIENCE * 1000) {
+            return give_up(value);
+        }
+        nanosleep(&(struct timespec){.tv_nsec = MILLISECOND}, NULL);
+        held_progress();
+        status = memory_operation_test(value, &ready);
+    }
+    return status;
+}
+
+// A value that is not there yet holds the stream.
+int held_value(uint64_t stream, const struct memory_operation *value) {
+    bool ready;
+    int status = memory_operation_test(value, &ready); // also whether it can be looked at
+    if (!status && (!ready || stream_is_held(stream))) {
+        put_locked(stream, (struct item){.kind = AWAIT_VALUE, .value = *value});
+    }
+    return status;
+}
