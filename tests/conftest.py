@@ -51,7 +51,7 @@ QUICK = (
     "test_structure.py",
     "test_files.py",
     "test_host_calls.py",
-    "test_names.py",
+    "names",
     "test_habits.py",
     "test_packaging.py",
     "test_site.py",

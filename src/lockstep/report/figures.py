@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from lockstep.names import short_name
+from lockstep.names.brief import brief
 
 NONE = "–"  # what an undefined number looks like
 NAME_WIDTH = 60  # of a kernel's name, wherever it stands: templates make names of any length
@@ -48,26 +49,8 @@ def clean(name: str) -> str:
 
 
 def kernel_name(name: str, width: int = NAME_WIDTH) -> str:
-    """A kernel's name in C++ without parameters, shortened to ``width`` characters.
-
-    The scopes that it is in go first: kernels of a library have theirs in common.
-    """
-    text = clean(short_name(name))
-    if len(text) > width:
-        text = text[_own_name(text) :]
-    return text if len(text) <= width else text[: width - 1] + "…"
-
-
-def _own_name(text: str) -> int:
-    """Where a name begins that is in scopes; 0 if brackets do not match, as in operator->."""
-    depth = start = 0
-    for k, character in enumerate(text):
-        depth += (character in "<({[") - (character in ">)}]")
-        if depth < 0:
-            return 0
-        if depth == 0 and text[k : k + 2] == "::":
-            start = k + 2
-    return start if depth == 0 else 0
+    """A kernel's name in C++ without parameters, shortened to ``width`` characters."""
+    return brief(clean(short_name(name)), width)
 
 
 def bar(value: float, width: int) -> str:

@@ -40,10 +40,10 @@ def _parsed(name: str) -> Any:
     """The name's syntax tree; None where it is not mangled, or in a way that is not known."""
     if not name.startswith("_Z"):
         return None
-    import itanium_demangler  # takes longer to load than most programs need
+    from lockstep.names.parser import parse as parsed_name  # takes longer to load than most need
 
     def parse() -> Any:
-        parsed = itanium_demangler.parse(name)
+        parsed = parsed_name(name)
         parsed = None if parsed is None else _spread(parsed)
         return None if parsed is None or not str(parsed) else parsed
 
@@ -86,7 +86,8 @@ def _spread(node: Any) -> Any:
     """A tree with the elements of parameter packs in their places, which the library leaves out."""
     if node.kind == "func":
         types = [_spread(one) for type_ in node.arg_tys for one in _elements(type_)]
-        return node._replace(name=_spread(node.name), arg_tys=tuple(types))
+        name = node.name and _spread(node.name)  # a type has none
+        return node._replace(name=name, arg_tys=tuple(types))
     return node.map(_spread)
 
 

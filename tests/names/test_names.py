@@ -26,6 +26,32 @@ NAMES = [
         "void (anonymous namespace)::hid2<int>(int const*)",
         "(anonymous namespace)::hid2<int>",
     ),
+    (
+        "_Z3runIZN2ns1S2goIfEEvPT_EUlifE_JfEEvS3_DpT0_",
+        "void run<ns::S::go<float>(float*)::{lambda(int, float)#1}, float>"
+        "(ns::S::go<float>(float*)::{lambda(int, float)#1}, float)",
+        "run<ns::S::go<float>(float*)::{lambda(int, float)#1}, float>",
+    ),
+    (
+        "_Z3runIZ4mainEUlvE0_EvT_",
+        *["void run<main::{lambda()#2}>(main::{lambda()#2})", "run<main::{lambda()#2}>"],
+    ),
+    ("_ZZ4mainE1kPf", "main::k(float*)", "main::k"),
+    ("_Z1kIN1aUt_EEvv", "void k<a::{unnamed type#1}>()", "k<a::{unnamed type#1}>"),
+    (
+        "_Z3runI17__nv_dl_wrapper_tI11__nv_dl_tagIPFivEXadL_Z4mainEELj1EEJPiEEEvT_",
+        "void run<__nv_dl_wrapper_t<__nv_dl_tag<int (*)(), &(main), 1u>, int*>>"
+        "(__nv_dl_wrapper_t<__nv_dl_tag<int (*)(), &(main), 1u>, int*>)",
+        "run<__nv_dl_wrapper_t<__nv_dl_tag<int (*)(), &(main), 1u>, int*>>",
+    ),
+    (
+        "_Z1kIfENSt9enable_ifIXsrSt11is_integralIT_E5valueEvE4typeEPT_",
+        "std::enable_if<std::is_integral<float>::value, void>::type k<float>(float*)",
+        "k<float>",
+    ),
+    ("_Z1kILi3EEvPAplT_Li1E_f", "_Z1kILi3EEvPAplT_Li1E_f", "_Z1kILi3EEvPAplT_Li1E_f"),
+    ("_ZZ4mainE", "_ZZ4mainE", "_ZZ4mainE"),
+    ("_Z3runIZ4mainEUliE", "_Z3runIZ4mainEUliE", "_Z3runIZ4mainEUliE"),
     ("_Znonsense", "_Znonsense", "_Znonsense"),
     ("_Z", "_Z", "_Z"),
 ]
