@@ -201,3 +201,15 @@ def test_a_stream_that_nobody_lets_go_on(build, run_path):
     assert out == "PASS\n" and simulator.stuck
     (problem,) = simulator.problems
     assert "cuStreamWaitValue32" in problem and "are 0 and shall be 0x4d, and nothing" in problem
+
+
+@pytest.mark.long
+def test_kernels_that_launch_graphs(run_built):
+    out, simulator = run_built(("launched_graphs.cu", "-rdc=true", "-lcudadevrt"))
+    assert out == "PASS\n"
+    assert [problem.partition(": ")[0] for problem in simulator.problems] == [
+        "<cubin>, kernel launch(CUgraphExec_st*)",
+        "<cubin>, kernel stop(CUgraphDeviceUpdatableNode_st*)",
+    ]
+    assert all("launch the graph from the host" in problem for problem in simulator.problems)
+    assert set(count.code for count in simulator.kernels.values()) == {"machine code of sm_80"}

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 
+from lockstep.execution.programs.services import GRAPHS, SERVICES, of_graphs
 from lockstep.isa.sass.binary import CODE, DESCRIPTORS, Cubin
 
 _FIRST_RUNTIME = "cnp"  # what CUDA's first runtime for device code asks for begins so
@@ -25,6 +26,8 @@ def needs_driver(cubin: Cubin, served: Collection[str]) -> dict[str, str]:
         asked = next((s for s in sorted(symbols) if s.startswith(_DRIVER)), None)
         if asked is not None:
             found[name] = _reason(name, asked)
+    undefined = {symbol for symbols in called.values() for symbol in symbols} - {*called, *SERVICES}
+    found |= {name: of_graphs(name) for name in undefined if name.startswith(GRAPHS)}
     todo = list(found)
     while todo:
         callee = todo.pop()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lockstep.device import Device, Module
-from lockstep.errors import LockstepError, WorkloadError
+from lockstep.errors import InputError, LockstepError, WorkloadError
 from lockstep.runtime.answers import CallAnswer, Handles, Refused
 from lockstep.runtime.images import (
     Entry,
@@ -183,7 +183,9 @@ class ProgramCode:
             why = f"{problem}; the program has no PTX of it (nvcc -gencode code=compute_XX adds it)"
             raise Refused(Status.NOT_SUPPORTED, why) from error
         except LockstepError as error:
-            raise Refused(Status.NOT_SUPPORTED, f"{problem}; nor can its PTX: {error}") from error
+            same = isinstance(error, InputError) and str(problem).endswith(error.message)
+            why = "" if same else f"; nor can its PTX: {error}"
+            raise Refused(Status.NOT_SUPPORTED, f"{problem}{why}") from error
         self._modules[handle, self.device] = module
         for place, before in self._entries.items():
             if before.kernel.module is machine_code:

@@ -383,6 +383,11 @@ def test_an_alias_is_the_function_that_it_stands_for(run):
             "call (%a), cudaLaunchDeviceV2, (%d, %d);",
             "cudaLaunchDeviceV2: kernels that launch kernels by CUDA's first device runtime are",
         ),
+        (
+            ".extern .func (.param .b32 r) cudaGraphLaunch (.param .b64 x, .param .b64 y);",
+            "call (%a), cudaGraphLaunch, (%d, %d);",
+            "it calls cudaGraphLaunch: graphs are launched and changed by the host alone",
+        ),
         (POINTERS, "call (%a), twice, (%i, %i);", "twice takes 1 arguments, not 2"),
         (POINTERS, "mov.u64 %s, twice; call (%a), %s, (%i);", "needs a list or a prototype"),
         (POINTERS, ".param .b32 g; st.param.b64 [g], %d;", "reaches outside g"),

@@ -114,6 +114,18 @@ TABLE: dict[str, Service] = {
     **{CUDA + name + PER_THREAD: _OF_CUDA[name] for name in _PER_THREAD},
 }
 SERVICES = tuple(TABLE)
+GRAPHS = ("cudaGraph", "cudaGetCurrentGraph")
+"""How functions begin by which kernels launch and change graphs; one of them is a service."""
+
+
+def of_graphs(name: str) -> str:
+    """Why such a function is refused."""
+    return (
+        f"it calls {name}: graphs are launched and changed by the host alone here, not by kernels; "
+        "launch the graph from the host, or its kernels from this one"
+    )
+
+
 _QUEUE = ("LaunchDevice", "Memcpy", "Memset")  # what is done when the grid has ended
 QUEUES = frozenset(
     number

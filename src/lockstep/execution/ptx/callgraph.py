@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from lockstep.execution.programs.services import GRAPHS, of_graphs
 from lockstep.execution.ptx.graph import refuse, service_of
 from lockstep.execution.state import address_of
 from lockstep.isa.ptx.syntax import (
@@ -84,6 +85,8 @@ class CallGraph:
                 "supported: compile without CUDA_FORCE_CDP1_IF_SUPPORTED"
             )
             raise refuse(self.module, instruction, message)
+        if name.startswith(GRAPHS) and (body is None or not body.has_body):
+            raise refuse(self.module, instruction, of_graphs(name))
         if body is None or not body.has_body:
             raise refuse(self.module, instruction, f"function {name} has no body in this module")
         return body
