@@ -131,11 +131,53 @@ static void nowhere() {
     cudaGetLastError();
 }
 
+// What the driver tells of contexts, devices and pointers by older and newer names.
+static void driver() {
+    CUcontext context, other;
+    CUdevice device = 9;
+    unsigned long long one, two;
+    CUdevprop properties;
+    char id[32];
+    CK(cuCtxGetCurrent(&context));
+    CK(cuCtxCreate_v4(&other, nullptr, 0, 0));
+    CK(cuCtxGetId(context, &one));
+    CK(cuCtxGetId(nullptr, &two));
+    OK(one != two);
+    CK(cuCtxDestroy(other));
+    IS(cuCtxGetId(other, &two), CUDA_ERROR_INVALID_CONTEXT);
+    CK(cuDeviceGetProperties(&properties, 0));
+    OK(properties.maxThreadsPerBlock == 1024 && properties.SIMDWidth == 32);
+    OK(properties.maxThreadsDim[2] == 64 && properties.textureAlign == 512);
+    CK(cuDeviceGetPCIBusId(id, sizeof id, 0));
+    CK(cuDeviceGetByPCIBusId(&device, id));
+    OK(device == 0);
+    IS(cuDeviceGetByPCIBusId(&device, "0000:7f:00.0"), CUDA_ERROR_INVALID_VALUE);
+    cudaStream_t s;
+    CK(cudaStreamCreate(&s));
+    CK(cuStreamGetDevice(s, &(device = 9)));
+    OK(device == 0);
+    CUdeviceptr p;
+    CK(cuMemAlloc(&p, 64));
+    CK(cuPointerGetAttribute(&other, CU_POINTER_ATTRIBUTE_CONTEXT, p));
+    OK(other == context);
+    IS(cuMemsetD32(p + 2, 1, 1), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemsetD2D16(p, 5, 1, 2, 2), CUDA_ERROR_INVALID_VALUE);
+    CK(cuMemsetD16(p + 2, 1, 1));
+    CUevent e;
+    IS(cuEventCreate(&e, CU_EVENT_INTERPROCESS), CUDA_ERROR_INVALID_VALUE);
+    CK(cuEventCreate(&e, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
+    void *function;
+    CK(cuGetProcAddress("cuCtxGetDevice", &function, 13000, 0, nullptr));
+    CK(((CUresult(*)(CUdevice *, CUcontext))function)(&(device = 9), context));
+    OK(device == 0);
+}
+
 int main() {
     contexts();
     nowhere();
     advice();
     batches();
     attributes();
+    driver();
     return finish();
 }

@@ -63,6 +63,7 @@ RUNTIME_SOURCES = (
     "launches.c",
     "memory.c",
     "managed.c",
+    "memory_pools.c",
     "processes.c",
     "batches.c",
     "streams.c",
@@ -75,12 +76,14 @@ RUNTIME_SOURCES = (
 )
 DRIVER_SOURCES = (
     "driver_device.c",
+    "driver_queries.c",
     "driver_entry_points.c",
     "driver_modules.c",
     "driver_linking.c",
     "driver_memory.c",
     "driver_virtual.c",
     "managed.c",
+    "memory_pools.c",
     "processes.c",
     "driver_copies.c",
     "driver_arrays.c",

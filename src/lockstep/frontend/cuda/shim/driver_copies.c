@@ -145,6 +145,9 @@ ALSO(cuMemcpy3D_v2, cuMemcpy3D);
 
 static int fill(pointer_t address, size_t pitch, uint64_t value, size_t unit, size_t width,
                 size_t rows, stream_t stream) {
+    if (address % unit || (rows > 1 && pitch % unit)) {
+        return INVALID_VALUE;
+    }
     struct region to = {(void *)(uintptr_t)address, pitch};
     return translate(stream_fill(handle_of(stream), to, value, unit, width, rows));
 }

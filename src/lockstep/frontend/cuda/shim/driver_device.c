@@ -133,12 +133,6 @@ API int cuDeviceGetP2PAttribute(int *value, int attribute, int device, int peer)
     return status;
 }
 
-API int cuDeviceGetDefaultMemPool(void **pool, int device) {
-    int status = GIVE(pool, THE_POOL);
-    return status ? status : check(device);
-}
-ALSO(cuDeviceGetMemPool, cuDeviceGetDefaultMemPool);
-
 // Contexts: the primary one of each device, in the first row, and others that are created, which are
 // its device's as well but come and go by themselves.
 

@@ -14,6 +14,8 @@ static const struct {
     int since;
     const char *function;
 } later[] = {
+    {"cuCtxGetDevice", 13000, "cuCtxGetDevice_v2"},
+    {"cuCtxSynchronize", 13000, "cuCtxSynchronize_v2"},
     {"cuGetProcAddress", 12000, "cuGetProcAddress_v2"},
     {"cuGraphAddDependencies", 12030, "cuGraphAddDependencies_v2"},
     {"cuGraphAddKernelNode", 12000, "cuGraphAddKernelNode_v2"},
@@ -42,16 +44,31 @@ static const char *meant(const char *name, int version) {
     return name;
 }
 
+enum { PER_THREAD = 2 }; // CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
+
+// For a default stream of each thread functions have another name, where that makes a difference.
+static void *found(void *library, const char *name, bool per_thread) {
+    static const char *const endings[] = {"_ptsz", "_ptds"};
+    char whole[100];
+    for (size_t k = 0; per_thread && k < sizeof endings / sizeof *endings; k++) {
+        snprintf(whole, sizeof whole, "%s%s", name, endings[k]);
+        void *function = dlsym(library, whole);
+        if (function) {
+            return function;
+        }
+    }
+    return dlsym(library, name);
+}
+
 API int cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags,
                             int *how) {
-    (void)flags;
     if (!name || !function) {
         return INVALID_VALUE;
     }
     Dl_info self;
     dladdr((void *)cuGetProcAddress_v2, &self);
     void *library = dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    *function = dlsym(library, meant(name, version));
+    *function = found(library, meant(name, version), flags & PER_THREAD);
     dlclose(library);
     if (how) {
         *how = *function ? 0 : 1;

@@ -24,7 +24,7 @@ API int cuMemAlloc(pointer_t *address, size_t bytes) {
 ALSO(cuMemAlloc_v2, cuMemAlloc);
 
 API int cuMemAllocAsync(pointer_t *address, size_t bytes, stream_t stream) {
-    return translate(address && bytes ? stream_allocate(handle_of(stream), bytes, address)
+    return translate(address && bytes ? stream_allocate(handle_of(stream), bytes, NULL, address)
                                       : INVALID_VALUE);
 }
 
@@ -55,45 +55,6 @@ ALSO(cuMemAllocHost_v2, cuMemAllocHost);
 
 API int cuMemHostGetFlags(unsigned *flags, void *address) {
     return gpu_is_device(address) ? GIVE(flags, flags_of(HOST_MEMORY, address)) : INVALID_VALUE;
-}
-
-// Memory pools: there is one, which keeps nothing but its attributes.
-
-API int cuMemPoolCreate(void **pool, const void *properties) {
-    return properties ? GIVE(pool, THE_POOL) : INVALID_VALUE;
-}
-
-API int cuMemPoolDestroy(void *pool) {
-    return is_pool(pool) ? SUCCESS : INVALID_VALUE;
-}
-
-API int cuMemPoolTrimTo(void *pool, size_t bytes) {
-    (void)bytes;
-    if (!is_pool(pool)) {
-        return INVALID_VALUE;
-    }
-    pool_trim();
-    return SUCCESS;
-}
-
-API int cuMemPoolGetAccess(int *flags, void *pool, const void *location) {
-    return is_pool(pool) && location ? GIVE(flags, READ_AND_WRITE) : INVALID_VALUE;
-}
-
-API int cuMemPoolSetAccess(void *pool, const void *accesses, size_t count) {
-    return is_pool(pool) && (accesses || !count) ? SUCCESS : INVALID_VALUE;
-}
-
-API int cuMemPoolSetAttribute(void *pool, int attribute, const void *value) {
-    return is_pool(pool) ? pool_set(attribute, value) : INVALID_VALUE;
-}
-
-API int cuMemPoolGetAttribute(void *pool, int attribute, void *value) {
-    return is_pool(pool) ? pool_get(attribute, value) : INVALID_VALUE;
-}
-
-API int cuMemAllocFromPoolAsync(pointer_t *address, size_t bytes, void *pool, stream_t stream) {
-    return is_pool(pool) ? cuMemAllocAsync(address, bytes, stream) : INVALID_VALUE;
 }
 
 static int release(pointer_t address, bool host) {
@@ -174,17 +135,32 @@ ALSO(cuMemGetAddressRange_v2, cuMemGetAddressRange);
 
 // CUpointer_attribute
 enum {
-    MEMORY_TYPE = 2,
+    CONTEXT = 1,
+    MEMORY_TYPE,
     DEVICE_POINTER = 3,
     HOST_POINTER = 4,
-    BUFFER_ID = 7,
+    SYNCHRONOUS = 6,
+    BUFFER_ID,
     IS_MANAGED = 8,
     DEVICE_ORDINAL = 9,
-    RANGE_START = 11,
+    CAN_BE_SHARED,
+    RANGE_START,
     RANGE_BYTES = 12,
-    MAPPED = 13,
+    MAPPED,
+    HANDLE_TYPES,
+    DIRECT_ACCESS, // by other hardware
+    ACCESS,
 };
 enum { ON_HOST = 1, ON_DEVICE = 2 };
+
+// Memory is its device's: of all contexts.
+static int context_of(int device, context_t *context) {
+    extern int cuCtxGetCurrent(context_t *context);
+    extern int cuDevicePrimaryCtxRetain(context_t *context, int device);
+    int status = device == gpu_current() ? cuCtxGetCurrent(context) : SUCCESS;
+    bool known = !status && device == gpu_current() && *context;
+    return known ? SUCCESS : cuDevicePrimaryCtxRetain(context, device);
+}
 
 static int attribute_of(void *data, int attribute, pointer_t address,
                         const struct pointer_reply *found) {
@@ -193,6 +169,8 @@ static int attribute_of(void *data, int attribute, pointer_t address,
     }
     unsigned type = found->kind == ALLOCATION_HOST ? ON_HOST : ON_DEVICE;
     switch (attribute) {
+    case CONTEXT:
+        return context_of((int)found->device, data);
     case MEMORY_TYPE:
         *(unsigned *)data = type;
         return SUCCESS;
@@ -215,6 +193,19 @@ static int attribute_of(void *data, int attribute, pointer_t address,
         return SUCCESS;
     case MAPPED:
         *(unsigned *)data = 1;
+        return SUCCESS;
+    case CAN_BE_SHARED:
+        *(unsigned *)data = found->kind == ALLOCATION_DEVICE;
+        return SUCCESS;
+    case SYNCHRONOUS:
+    case DIRECT_ACCESS:
+        *(unsigned *)data = 0;
+        return SUCCESS;
+    case HANDLE_TYPES:
+        *(uint64_t *)data = 0;
+        return SUCCESS;
+    case ACCESS:
+        *(unsigned *)data = READ_AND_WRITE;
         return SUCCESS;
     default:
         return gpu_unsupported("cuPointerGetAttribute of a rare attribute");

@@ -2,7 +2,7 @@
 
 #include "driver.h"
 
-enum { NO_TIMING = 2, EVENT_FLAGS = 7 };
+enum { NO_TIMING = 2, INTERPROCESS = 4, EVENT_FLAGS = 7 };
 
 API int cuStreamCreate(stream_t *stream, unsigned flags) {
     if (!stream || flags > NON_BLOCKING) {
@@ -93,7 +93,8 @@ API int cuLaunchHostFunc(stream_t stream, void (*function)(void *), void *data) 
 }
 
 API int cuEventCreate(event_t *event, unsigned flags) {
-    if (!event || flags > EVENT_FLAGS) {
+    bool shares_times = flags & INTERPROCESS && !(flags & NO_TIMING); // which none can
+    if (!event || flags > EVENT_FLAGS || shares_times) {
         return INVALID_VALUE;
     }
     struct create_event_reply fields = {0};

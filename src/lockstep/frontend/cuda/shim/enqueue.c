@@ -212,7 +212,7 @@ int event_query(uint64_t event) {
     return status ? status : event_synchronize(event);
 }
 
-int stream_allocate(uint64_t stream, size_t bytes, uint64_t *address) {
+int stream_allocate(uint64_t stream, size_t bytes, struct pool *pool, uint64_t *address) {
     int status = stream_may_enqueue(stream);
     if (status) {
         return status;
@@ -229,7 +229,8 @@ int stream_allocate(uint64_t stream, size_t bytes, uint64_t *address) {
     status = GPU_CALL(ALLOCATE, &request, &fields);
     *address = fields.address;
     if (!status && *address) {
-        pool_took((void *)(uintptr_t)*address, bytes);
+        pool = pool ? pool : pool_current(device_of((void *)(uintptr_t)stream));
+        pool_took(pool, (void *)(uintptr_t)*address, bytes);
     }
     return status;
 }

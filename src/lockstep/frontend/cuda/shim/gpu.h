@@ -154,7 +154,8 @@ enum handle_kind {
     STREAM_HANDLE,    // flags, as are those of the next two
     EVENT_HANDLE,
     HOST_MEMORY,
-    POOL_MEMORY,      // its bytes
+    POOL_MEMORY,      // its pool and bytes
+    POOL_HANDLE,
     STREAM_ATTRIBUTE,
     TEXTURE_HANDLE,
     ARRAY_HANDLE,
@@ -300,7 +301,7 @@ enum { AUTOMATIC = 1 }; // cudaSynchronizationPolicy
 int launch_attributes(const struct launch_attribute *attributes, unsigned count,
                       struct shape *shape);
 
-// Errors, limits and the memory pool (error_table.c, limits.c, pools.c)
+// Errors, limits and memory pools (error_table.c, limits.c, pools.c)
 
 struct error {
     int number;
@@ -310,15 +311,20 @@ const struct error *error_find(int number); // NULL if there is none
 int limit_get(size_t *value, int limit);
 int limit_set(int limit, size_t value);
 int device_reset(void); // the limits are those of a new context, too
-#define THE_POOL ((void *)(uintptr_t)1)
-static inline bool is_pool(const void *pool) {
-    return pool == THE_POOL;
+struct pool;
+static inline bool is_pool(const struct pool *pool) {
+    return handle_get(POOL_HANDLE, pool) != NULL;
 }
-int pool_get(int attribute, void *value);
-int pool_set(int attribute, const void *value);
-void pool_took(const void *address, size_t bytes); // memory of the pool, ...
-void pool_gave(const void *address);               // ... freed: it may also be other memory
-void pool_trim(void);
+struct pool *pool_new(int device);
+struct pool *pool_default(int device);
+struct pool *pool_current(int device);
+int pool_choose(int device, struct pool *pool); // to be the current one
+int pool_end(struct pool *pool);
+int pool_get(struct pool *pool, int attribute, void *value);
+int pool_set(struct pool *pool, int attribute, const void *value);
+int pool_trim(struct pool *pool, size_t keep);
+void pool_took(struct pool *pool, const void *address, size_t bytes); // memory of a pool, ...
+void pool_gave(const void *address); // ... freed: it may also be other memory
 void pool_reset(void);
 
 // Memory of the program's own that it registers (registered.c)
@@ -381,7 +387,7 @@ int event_query(uint64_t event);
 int device_synchronize(void); // waits for all that was enqueued
 int synchronize(uint64_t stream, uint64_t event); // whatever is captured; 0 and 0 = with all
 int event_synchronize(uint64_t event);
-int stream_allocate(uint64_t stream, size_t bytes, uint64_t *address);
+int stream_allocate(uint64_t stream, size_t bytes, struct pool *pool, uint64_t *address);
 int stream_free(uint64_t stream, uint64_t address);
 
 // Streams that wait for a value in memory (held.c)

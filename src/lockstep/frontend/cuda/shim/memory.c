@@ -53,15 +53,11 @@ API int cudaMallocHost(void **address, size_t bytes) {
 
 API int cudaMallocAsync(void **address, size_t bytes, stream_t stream) {
     uint64_t got = 0;
-    int status = address ? stream_allocate(handle_of(stream), bytes, &got) : INVALID_VALUE;
+    int status = address ? stream_allocate(handle_of(stream), bytes, NULL, &got) : INVALID_VALUE;
     if (address) {
         *address = (void *)(uintptr_t)got;
     }
     return report(status);
-}
-
-API int cudaMallocFromPoolAsync(void **address, size_t bytes, void *pool, stream_t stream) {
-    return is_pool(pool) ? cudaMallocAsync(address, bytes, stream) : report(INVALID_VALUE);
 }
 
 API int cudaFree(void *address) {

@@ -2,7 +2,7 @@
 
 #include "runtime.h"
 
-enum { NO_TIMING = 2, EVENT_FLAGS = 7 };
+enum { NO_TIMING = 2, INTERPROCESS = 4, EVENT_FLAGS = 7 };
 
 static int destroy(unsigned call, enum handle_kind kind, const void *handle) {
     uint64_t request = handle_of(handle);
@@ -126,7 +126,8 @@ API int cudaStreamAddCallback(stream_t stream, void (*function)(stream_t, int, v
 }
 
 API int cudaEventCreateWithFlags(event_t *event, unsigned flags) {
-    if (!event || flags > EVENT_FLAGS) {
+    bool shares_times = flags & INTERPROCESS && !(flags & NO_TIMING); // which none can
+    if (!event || flags > EVENT_FLAGS || shares_times) {
         return report(INVALID_VALUE);
     }
     struct create_event_reply fields = {0};
