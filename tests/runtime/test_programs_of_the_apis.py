@@ -14,6 +14,7 @@ PROGRAMS = {
     "streams": ("streams.cu",),
     "streams-per-thread": ("streams.cu", "--default-stream=per-thread"),
     "memory": ("memory.cu",),
+    "symbol-copies": ("symbol_copies.cu",),
     "pools": ("pools.cu",),
     "graphs": ("graphs.cu",),
     "captures": ("captures.cu",),

@@ -221,3 +221,12 @@ API int cudaProfilerStop(void) {
 API int cudaCtxResetPersistingL2Cache(void) {
     return SUCCESS;
 }
+
+API int cudaDeviceGetTexture1DLinearMaxWidth(size_t *elements, const void *format, int device) {
+    enum { LINEAR_WIDTH = 69 };
+    int status = elements && format ? check(device) : report(INVALID_VALUE);
+    if (!status) {
+        *elements = (size_t)gpu_attribute_of(device, LINEAR_WIDTH);
+    }
+    return status;
+}

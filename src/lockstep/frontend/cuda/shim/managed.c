@@ -69,3 +69,44 @@ API int FUNCTION(RangeGetAttributes)(void **data, size_t *sizes, const int *attr
     }
     return TELL(status);
 }
+
+// Several at once: each range has the place whose range of ranges it is in.
+static int prefetch_all(void *const *addresses, const size_t *sizes, size_t count,
+                        const struct location *places, const size_t *first, size_t kinds,
+                        stream_t stream) {
+    bool right = addresses && sizes && count && places && first && kinds && !first[0];
+    int status = right ? stream_check(stream) : INVALID_VALUE;
+    for (size_t k = 0, place = 0; k < count && !status; k++) {
+        while (place + 1 < kinds && first[place + 1] <= k) {
+            place++;
+        }
+        status = advise(addresses[k], sizes[k], PREFETCHED, device_at(places[place]));
+    }
+    return TELL(status);
+}
+
+API int FUNCTION(PrefetchBatchAsync)(void **addresses, size_t *sizes, size_t count,
+                                     struct location *places, size_t *first, size_t kinds,
+                                     unsigned long long flags, stream_t stream) {
+    (void)flags;
+    return prefetch_all(addresses, sizes, count, places, first, kinds, stream);
+}
+
+// What is discarded may keep its content, as it does here.
+API int FUNCTION(DiscardAndPrefetchBatchAsync)(void **addresses, size_t *sizes, size_t count,
+                                               struct location *places, size_t *first, size_t kinds,
+                                               unsigned long long flags, stream_t stream) {
+    (void)flags;
+    return prefetch_all(addresses, sizes, count, places, first, kinds, stream);
+}
+
+API int FUNCTION(DiscardBatchAsync)(void **addresses, size_t *sizes, size_t count,
+                                    unsigned long long flags, stream_t stream) {
+    (void)flags;
+    int status = addresses && sizes && count ? stream_check(stream) : INVALID_VALUE;
+    for (size_t k = 0; k < count && !status; k++) {
+        int mostly;
+        status = advice_of(&mostly, sizeof mostly, SET_READ_MOSTLY, addresses[k], sizes[k]);
+    }
+    return TELL(status);
+}
