@@ -19,7 +19,8 @@ static cudaStreamCaptureStatus state_of(cudaStream_t s) {
 static void spoiled(cudaStream_t s, int *p) {
     cudaEvent_t e;
     CK(cudaEventCreate(&e));
-    for (int how = 0; how < 4; how++) {
+    static int told = 0;
+    for (int how = 0; how < 5; how++) {
         CK(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
         add<<<1, 32, 0, s>>>(p, 1);
         CK(cudaEventRecord(e, s));
@@ -36,6 +37,11 @@ static void spoiled(cudaStream_t s, int *p) {
         case 3:
             IS(cudaEventQuery(e), cudaErrorCapturedEvent);
             break;
+        case 4:
+            IS(cudaStreamAddCallback(
+                   s, [](cudaStream_t, cudaError_t, void *) { told++; }, nullptr, 0),
+               cudaErrorStreamCaptureUnsupported);
+            break;
         }
         OK(state_of(s) == cudaStreamCaptureStatusInvalidated);
         add<<<1, 32, 0, s>>>(p, 1);
@@ -47,6 +53,7 @@ static void spoiled(cudaStream_t s, int *p) {
         IS(cudaStreamEndCapture(s, &g), cudaErrorStreamCaptureInvalidated);
         OK(g == nullptr && state_of(s) == cudaStreamCaptureStatusNone);
     }
+    OK(told == 0);
     // the event no longer belongs to the capture once it is recorded elsewhere
     CK(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
     CK(cudaEventRecord(e, s));

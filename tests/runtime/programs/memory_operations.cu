@@ -72,15 +72,24 @@ static void order() {
     CK(cudaEventRecord(e, a));
     CK(cudaStreamWaitEvent(b, e, 0)); // and b waits with it
     add<<<1, 32, 0, b>>>(p, 100);
+    CK(cudaStreamAddCallback(
+        b, [](cudaStream_t s, cudaError_t status, void *to) { log[1] = s == b && !status; }, log,
+        0));
     IS(cudaEventQuery(e), cudaErrorNotReady);
-    OK(log[0] == 0);
+    cudaEvent_t before;
+    float time;
+    CK(cudaEventCreate(&before));
+    CK(cudaEventRecord(before, 0));
+    IS(cudaEventElapsedTime(&time, before, e), cudaErrorNotReady);
+    OK(log[0] == 0 && log[1] == 0);
     cudaStream_t c;
     CK(cudaStreamCreateWithFlags(&c, cudaStreamNonBlocking));
     CK(cuStreamWriteValue64(c, wide, 1ull << 40, 0));
     CK(cudaStreamSynchronize(c));
     CK(cudaEventQuery(e));
     CK(cudaDeviceSynchronize());
-    OK(log[0] == 1 && value() == 117);
+    CK(cudaEventElapsedTime(&time, before, e));
+    OK(log[0] == 1 && log[1] == 1 && value() == 117);
     CK(cudaStreamDestroy(c));
     cudaGetLastError();
 }
@@ -176,10 +185,25 @@ static void graph() {
     known.paramArray = &other;
     cudaGraphNode_t fourth;
     CK(cuGraphAddBatchMemOpNode(&fourth, g, &nodes[2], 1, &known));
+    CUgraphNodeParams any = {};
+    any.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
+    any.memOp.count = 1;
+    any.memOp.paramArray = &other;
+    other.writeValue.address = flag + 4;
+    other.writeValue.value = 3;
+    cudaGraphNode_t fifth;
+#if CUDA_VERSION >= 13000
+    CK(cuGraphAddNode(&fifth, g, &fourth, nullptr, 1, &any));
+#else
+    CK(cuGraphAddNode(&fifth, g, &fourth, 1, &any));
+#endif
     cudaGraphExec_t x;
     CK(cudaGraphInstantiateWithFlags(&x, g, 0));
     CK(cudaGraphLaunch(x, a));
     unsigned out = 0;
+    CK(cudaMemcpyAsync(&out, (void *)(flag + 4), 4, cudaMemcpyDefault, a));
+    CK(cudaStreamSynchronize(a));
+    OK(out == 3);
     CK(cudaMemcpyAsync(&out, (void *)(flag + 8), 4, cudaMemcpyDefault, a));
     CK(cudaStreamSynchronize(a));
     OK(out == 9 && value() == 1);

@@ -80,12 +80,7 @@ API int cuStreamGetCtx(stream_t stream, context_t *context) {
 API int cuStreamAddCallback(stream_t stream, void (*function)(stream_t, int, void *), void *data,
                             unsigned flags) {
     (void)flags;
-    if (!function || stream_check(stream)) {
-        return function ? INVALID_HANDLE : INVALID_VALUE;
-    }
-    int status = cuStreamSynchronize(stream);
-    function(stream, status, data);
-    return status;
+    return translate(stream_call_back(handle_of(stream), function, data));
 }
 
 API int cuLaunchHostFunc(stream_t stream, void (*function)(void *), void *data) {
@@ -134,6 +129,9 @@ API int cuEventElapsedTime(float *milliseconds, event_t start, event_t end) {
     }
     if ((flags_of(EVENT_HANDLE, start) | flags_of(EVENT_HANDLE, end)) & NO_TIMING) {
         return INVALID_HANDLE;
+    }
+    if (event_is_pending(handle_of(start)) || event_is_pending(handle_of(end))) {
+        return NOT_READY;
     }
     struct elapsed_request request = {handle_of(start), handle_of(end)};
     struct elapsed_reply fields = {0};

@@ -1,6 +1,8 @@
 // What programs enqueue in streams: in one that is captured it becomes a node of a graph, in another one
 // it is done at once, as everything of one program is done in order.
 
+#include <stdlib.h>
+
 #include "graph.h"
 
 enum { UNSUPPORTED_CAPTURE = 900, INVALIDATED_CAPTURE, CAPTURED_EVENT = 907, ILLEGAL_STATE = 401 };
@@ -129,6 +131,35 @@ int stream_fill(uint64_t stream, struct region to, uint64_t value, size_t unit, 
 
 int stream_call(uint64_t stream, void (*function)(void *), void *data) {
     return enqueue(stream, (struct work){.kind = CALL_NODE, .of.call = {function, data}});
+}
+
+struct callback {
+    void (*function)(void *, int, void *);
+    void *stream, *data;
+};
+
+static void call_back(void *data) {
+    struct callback callback = *(struct callback *)data;
+    free(data);
+    callback.function(callback.stream, SUCCESS, callback.data);
+}
+
+int stream_call_back(uint64_t stream, void (*function)(void *, int, void *), void *data) {
+    void *handle = (void *)(uintptr_t)stream;
+    if (!function || stream_check(handle)) {
+        return function ? INVALID_HANDLE : INVALID_VALUE;
+    }
+    if (is_captured(stream)) { // no node can call such a function
+        return stream_synchronize(stream);
+    }
+    if (stream_is_held(stream)) {
+        struct callback *callback = malloc(sizeof *callback);
+        *callback = (struct callback){function, handle, data};
+        return stream_call(stream, call_back, callback);
+    }
+    int status = stream_synchronize(stream);
+    function(handle, status, data);
+    return status;
 }
 
 static bool is_event(uint64_t event) {

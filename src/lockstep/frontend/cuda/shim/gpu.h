@@ -378,6 +378,8 @@ int stream_copy_box(uint64_t stream, const struct box *box);
 int stream_fill(uint64_t stream, struct region to, uint64_t value, size_t unit, size_t width,
                 size_t rows);
 int stream_call(uint64_t stream, void (*function)(void *), void *data);
+// Calls a function of the program that is told the stream and its status.
+int stream_call_back(uint64_t stream, void (*function)(void *, int, void *), void *data);
 int stream_record(uint64_t stream, uint64_t event, unsigned flags);
 int stream_wait(uint64_t stream, uint64_t event, unsigned flags);
 int stream_may_enqueue(uint64_t stream); // why not, or SUCCESS
@@ -391,6 +393,8 @@ int stream_allocate(uint64_t stream, size_t bytes, struct pool *pool, uint64_t *
 int stream_free(uint64_t stream, uint64_t address);
 
 // Streams that wait for a value in memory (held.c)
+bool stream_is_held(uint64_t stream);
+bool event_is_pending(uint64_t event);            // it is recorded in one, behind the wait
 bool held_destroy(unsigned call, uint64_t handle); // true: what it stands for ends later
 int held_resolve(uint64_t stream, uint64_t event); // waits for one of them, or for all (0 and 0)
 int held_query(uint64_t stream, uint64_t event);

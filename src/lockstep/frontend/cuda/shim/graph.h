@@ -217,8 +217,6 @@ void memory_operation_describe(const struct memory_operation *operation, char *t
 
 // Streams that wait for a value in memory (held.c)
 
-bool stream_is_held(uint64_t stream);
-bool event_is_pending(uint64_t event); // it is recorded in one, behind the wait
 int held_add(uint64_t stream, struct work work);
 int held_value(uint64_t stream, const struct memory_operation *value);
 int held_poll(const struct memory_operation *value);

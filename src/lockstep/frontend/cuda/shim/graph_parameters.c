@@ -25,6 +25,12 @@ struct node_parameters {
         struct allocation_parameters allocation;
         void *freed;
         struct conditional_parameters condition;
+        struct {
+            const void *context;
+            unsigned count;
+            const struct memory_operation *list;
+            unsigned flags;
+        } operations;
     } of;
     long long unused;
 };
@@ -82,6 +88,8 @@ static int described(struct work *work, struct graph *graph, struct node_paramet
         return graph ? work_allocation(work, &given->of.allocation) : INVALID_VALUE;
     case FREE_NODE:
         return graph ? work_release(work, graph, given->of.freed) : INVALID_VALUE;
+    case OPERATIONS_NODE:
+        return work_operations(work, given->of.operations.list, given->of.operations.count);
     case CONDITION_NODE:
         return graph ? work_condition(work, graph, &given->of.condition) : INVALID_VALUE;
     default:

@@ -117,12 +117,7 @@ API int cudaLaunchHostFunc(stream_t stream, void (*function)(void *), void *data
 API int cudaStreamAddCallback(stream_t stream, void (*function)(stream_t, int, void *), void *data,
                               unsigned flags) {
     (void)flags;
-    if (!function || stream_check(stream)) {
-        return report(function ? INVALID_HANDLE : INVALID_VALUE);
-    }
-    int status = cudaStreamSynchronize(stream);
-    function(stream, status, data);
-    return status;
+    return report(stream_call_back(handle_of(stream), function, data));
 }
 
 API int cudaEventCreateWithFlags(event_t *event, unsigned flags) {
@@ -170,6 +165,9 @@ API int cudaEventElapsedTime(float *milliseconds, event_t start, event_t end) {
     }
     if ((flags_of(EVENT_HANDLE, start) | flags_of(EVENT_HANDLE, end)) & NO_TIMING) {
         return report(INVALID_HANDLE);
+    }
+    if (event_is_pending(handle_of(start)) || event_is_pending(handle_of(end))) {
+        return report(NOT_READY);
     }
     struct elapsed_request request = {handle_of(start), handle_of(end)};
     struct elapsed_reply fields = {0};
