@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 import lockstep
-from lockstep.execution.programs import code, kept, native
+from lockstep.execution.programs import code, kept, native, parts
 from lockstep.execution.programs.program import Objects, Recording
 from lockstep.execution.programs.stored import Unreadable, unpack
-from lockstep.execution.sass import translate
 from signals_from_code import Interrupted
 
 CUBIN = Path(__file__).parent / "cubins" / "shared.sm_80.cubin"
@@ -38,10 +37,10 @@ def compiled(monkeypatch):
     """Texts that were compiled, but for routines."""
     texts, assemble = [], native.assemble
 
-    def noted(text):
+    def noted(text, soon=False):
         if 'define i64 @"block0"' in text:
             texts.append(text)
-        return assemble(text)
+        return assemble(text, soon)
 
     monkeypatch.setattr(native, "assemble", noted)
     return texts
@@ -50,7 +49,7 @@ def compiled(monkeypatch):
 @pytest.fixture
 def small(monkeypatch, store):
     """Every function is large."""
-    monkeypatch.setattr(translate, "WHOLE", 0)
+    monkeypatch.setattr(parts, "WHOLE", 0)
 
 
 def is_part(content):
@@ -115,19 +114,19 @@ def test_a_part_that_is_gone_is_compiled_again(small, store, compiled):
 
 
 def test_large_functions_come_in_parts_of_their_own(small, compiled, monkeypatch):
-    monkeypatch.setattr(translate, "PART", 4)
+    monkeypatch.setattr(parts, "PART", 4)
     with lockstep.Device("A100") as device:
         assert launch(device, "first")[0] == FIRST
-        parts = device.load_cubin(CUBIN)["first"].translate(Recording.NOTHING).parts
-    assert [p.first for p in parts[1:]] == [p.end for p in parts[:-1]]
-    assert 4 < len(compiled) < len(parts)
+        several = device.load_cubin(CUBIN)["first"].translate(Recording.NOTHING).parts
+    assert [p.first for p in several[1:]] == [p.end for p in several[:-1]]
+    assert 4 < len(compiled) < len(several)
 
 
 @pytest.mark.parametrize("at_issue", [False, True])
 def test_time_and_counters_do_not_depend_on_parts(store, monkeypatch, at_issue):
     def told(whole):
         store.clear()
-        monkeypatch.setattr(translate, "WHOLE", whole)
+        monkeypatch.setattr(parts, "WHOLE", whole)
         gpu = lockstep.gpu("A100", ["sm.count=4"])
         with lockstep.Device(gpu, timing=True, at_issue=at_issue, profile=True) as device:
             out, result = launch(device, "second")
@@ -140,7 +139,7 @@ def test_time_and_counters_do_not_depend_on_parts(store, monkeypatch, at_issue):
 def test_a_wrong_access_is_told_as_in_one_piece(store, monkeypatch):
     def told(whole):
         store.clear()
-        monkeypatch.setattr(translate, "WHOLE", whole)
+        monkeypatch.setattr(parts, "WHOLE", whole)
         with lockstep.Device("A100") as device:
             out = device.zeros(THREADS, "u4")
             with pytest.raises(lockstep.LockstepError) as caught:
@@ -153,7 +152,7 @@ def test_a_wrong_access_is_told_as_in_one_piece(store, monkeypatch):
 
 @pytest.mark.parametrize("problem", [lockstep.LockstepError("no room"), KeyboardInterrupt()])
 def test_what_ends_the_compilation_of_a_part_ends_the_launch(small, monkeypatch, problem):
-    def assemble(text):
+    def assemble(text, soon=False):
         raise problem
 
     with lockstep.Device("A100") as device:

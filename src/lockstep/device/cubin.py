@@ -220,6 +220,7 @@ class CubinKernel(Kernel):
             shared_bytes=function.shared_bytes,
             reserved_shared=function.reserved_shared,
             lines=module.lines,
+            for_debuggers=module.cubin.for_debuggers,
             decoded=module.decoded,
         )
         self._program = translate(source, module.code_key, recording)

@@ -36,7 +36,7 @@ def returns(number):
 def made(monkeypatch):
     """Texts of modules that were compiled, in their order; nothing is kept from before."""
     texts = []
-    monkeypatch.setattr(native, "assemble", lambda text: (texts.append(text), b"code")[1])
+    monkeypatch.setattr(native, "assemble", lambda text, soon: (texts.append(text), b"code")[1])
     monkeypatch.setattr(kept, "_routines", {})
     monkeypatch.setattr(kept, "objects", lambda parts, make: make())
     return texts
@@ -92,7 +92,7 @@ def test_a_routine_knows_those_that_it_calls(made):
 def bodies(monkeypatch):
     """Function that translates a kernel; texts of each routine by symbol, made at each call."""
     found = {}
-    monkeypatch.setattr(native, "assemble", lambda text: text.encode())
+    monkeypatch.setattr(native, "assemble", lambda text, soon: text.encode())
     monkeypatch.setattr(kept, "program", lambda parts, make: make())
 
     def routine(symbol, make):

@@ -44,8 +44,12 @@ def patterns(rng, lanes):
             yield f"{pattern}, {everyone}", indices(rng, pattern, lanes), active
 
 
+BRIEF = pytest.mark.parametrize("brief", [False, True])  # routines instead of what is inline
+
+
+@BRIEF
 @pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.uint32, np.uint64])
-def test_loads(lanes, rng, kind):
+def test_loads(lanes, rng, kind, brief):
     data = rng.integers(0, 256, SIZE * 8, np.uint8).view(kind)[:SIZE]
 
     def block(lift):
@@ -53,13 +57,15 @@ def test_loads(lanes, rng, kind):
             lift.store(3, lift.load(2, KINDS[data.dtype.name], lift.load(1, I32)))
 
     kernel, out = Kernel(lanes, [Block(block)]), np.zeros(WARPS * lanes, kind)
+    kernel.brief = brief
     for name, index, active in patterns(rng, lanes):
         found = run(kernel, len(active), active.astype(np.int32), index, data, out)
         np.testing.assert_array_equal(found[3], np.where(active, data[index], 0), name)
 
 
+@BRIEF
 @pytest.mark.parametrize("count", [2, 4])
-def test_vectors_are_moved(lanes, rng, count):
+def test_vectors_are_moved(lanes, rng, count, brief):
     """Element by element in memory's order; of lanes that write one place the last one wins."""
     data = rng.integers(0, 1 << 32, (SIZE, count), np.uint32)
 
@@ -72,6 +78,7 @@ def test_vectors_are_moved(lanes, rng, count):
             )
 
     kernel, out = Kernel(lanes, [Block(block)]), np.zeros_like(data)
+    kernel.brief = brief
     for name, index, active in patterns(rng, lanes):
         found = run(kernel, len(active), active.astype(np.int32), index, data, out)[3]
         expected = np.zeros_like(data)
@@ -86,7 +93,8 @@ def _more(b, value):
     return Value(b.ir.add(value.ir, lane_numbers(b, I32).ir), I32)
 
 
-def test_shared_and_local_memory(lanes, active, rng):
+@BRIEF
+def test_shared_and_local_memory(lanes, active, rng, brief):
     """Each thread leaves a word in both and reads that of another thread, and its own."""
     words = rng.integers(0, 1 << 32, len(active), np.uint32)
     other = rng.permutation(len(active)).astype(np.int32)
@@ -111,6 +119,7 @@ def test_shared_and_local_memory(lanes, active, rng):
 
     blocks = [Block(writes, Ending.BARRIER, taken=1), Block(reads)]
     kernel = Kernel(lanes, blocks, shared_bytes=4 * len(active), local_bytes=16)
+    kernel.brief = brief
     outs = [np.zeros(len(active), np.uint32)] * 2
     found = run(kernel, len(active), active.astype(np.int32), words, other, *outs)
     np.testing.assert_array_equal(found[3], np.where(active, words[other], 0))

@@ -82,7 +82,9 @@ def test_a_program_whose_routines_are_gone_is_made_again(store, monkeypatch):
 
     monkeypatch.setattr(kept, "_routines", {})
     compiled, assemble = [], native.assemble
-    monkeypatch.setattr(native, "assemble", lambda text: (compiled.append(text), assemble(text))[1])
+    monkeypatch.setattr(
+        native, "assemble", lambda text, soon: (compiled.append(text), assemble(text, soon))[1]
+    )
     text = GOOD.replace("    ret;", TANGENT)
 
     def translated():

@@ -5,9 +5,8 @@ import pytest
 
 import lockstep
 from cubin_files import cubins
-from lockstep.execution.programs import kept, native
+from lockstep.execution.programs import kept, native, parts
 from lockstep.execution.programs.program import Recording
-from lockstep.execution.sass import translate
 
 RECORDINGS = (
     Recording.NOTHING,
@@ -23,11 +22,11 @@ def translated(monkeypatch):
     """Programs that are translated anew, and not compiled."""
     monkeypatch.setattr(kept, "program", lambda parts, make: make())
     monkeypatch.setattr(kept, "routine", lambda symbol, make: make())
-    monkeypatch.setattr(native, "assemble", lambda text: b"objects")
-    monkeypatch.setattr(translate, "PART", 8)
+    monkeypatch.setattr(native, "assemble", lambda text, soon: b"objects")
+    monkeypatch.setattr(parts, "PART", 8)
 
     def program(kernel, recording, whole):
-        monkeypatch.setattr(translate, "WHOLE", whole)
+        monkeypatch.setattr(parts, "WHOLE", whole)
         return kernel.translate(recording)
 
     return program
@@ -47,8 +46,12 @@ def test_programs_in_parts_tell_the_same_of_their_code(translated, file, gpu):
             for k, name in enumerate(module.entries[:4]):
                 recording = RECORDINGS[(number + k) % len(RECORDINGS)]
                 whole = translated(module[name], recording, 1 << 20)
-                parts = translated(module[name], recording, 0)
-                divided += len(parts.parts) > 1
+                several = translated(module[name], recording, 0)
+                divided += len(several.parts) > 1
                 for fact in FACTS:
-                    assert same(getattr(whole, fact), getattr(parts, fact)), (name, recording, fact)
+                    assert same(getattr(whole, fact), getattr(several, fact)), (
+                        name,
+                        recording,
+                        fact,
+                    )
     assert divided

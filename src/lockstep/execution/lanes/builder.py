@@ -76,6 +76,11 @@ class LaneBuilder:
         """log2 of the bytes of shared memory that have records of their own."""
         return self.module.granule
 
+    @property
+    def brief(self) -> bool:
+        """Whether the code is to be written soon rather than to run fast."""
+        return self.module.brief
+
     # Types and constants
 
     def vector(self, kind: Type) -> ir.VectorType:

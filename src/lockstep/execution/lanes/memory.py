@@ -1,9 +1,11 @@
 """Loads and stores of lane vectors.
 
 A warp whose lanes all take part, and whose two halves each access consecutive elements inside the
-site's allocation, is served inline by whole vectors. Everything else is the business of a function
-of the module: checked addresses, then broadcasts, masked vectors, or a gather or scatter.
+site's allocation, is served inline by whole vectors. Everything else is the business of a routine:
+checked addresses, then broadcasts, masked vectors, or a gather or scatter.
 Arrays whose rows are half a warp wide are why halves are looked at, not whole warps.
+In code that is to be brief a routine does all of it: what is inline is sixty instructions of LLVM's
+an access, which were three quarters of what was compiled of programs built for debuggers.
 """
 
 from collections.abc import Callable
@@ -51,10 +53,22 @@ def load(b: LaneBuilder, access: Access, kind: Type, count: int = 1) -> list[Val
 
     if access.window == Window.LOCAL:
         results = scattered()
+    elif b.brief:
+        results = outlined(
+            b,
+            f"load_all_{access.name}_{element.name}",
+            [b.vector(element)] * count,
+            [_whole_address(b, access.address), access.site],
+            lambda inner, *a: _loaded(inner, access.inside(*a), element, count),
+        )
     else:
         fast, halves = _adjacent(b, access)
         results = either(b, fast, lambda: _load_wide(b, access, halves, element, count), scattered)
     return [b.cast(Value(r, element), kind) for r in results]
+
+
+def _loaded(b: LaneBuilder, access: Access, element: Type, count: int) -> Values:
+    return [v.ir for v in load(b, access, element, count)]
 
 
 def store(b: LaneBuilder, access: Access, values: list[Value]) -> None:
@@ -76,8 +90,24 @@ def store(b: LaneBuilder, access: Access, values: list[Value]) -> None:
     if access.window == Window.LOCAL:
         scattered()
         return
+    if b.brief:
+        outlined(
+            b,
+            f"store_all_{access.name}_{element.name}",
+            [],
+            [_whole_address(b, access.address), access.site, *bits],
+            lambda inner, address, site, *v: _stored(
+                inner, access.inside(address, site), list(v), element
+            ),
+        )
+        return
     fast, halves = _adjacent(b, access)
     either(b, fast, lambda: _store_wide(b, access, halves, element, bits), scattered)
+
+
+def _stored(b: LaneBuilder, access: Access, values: Values, element: Type) -> Values:
+    store(b, access, [Value(v, element) for v in values])
+    return []
 
 
 # Whole vectors

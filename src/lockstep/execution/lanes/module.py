@@ -17,15 +17,22 @@ class LaneModule(ir.Module):
     """Functions that are compiled together, of warps of ``lanes`` lanes.
 
     Their code looks for mistakes (``checks``), for races in granules of 2 ** ``granule`` bytes.
+    ``brief``: it is to be written soon rather than to run fast, with routines for what is common.
     """
 
-    def __init__(self, lanes: int, checks: Check = Check.NOTHING, granule: int = WORD_GRANULE):
+    def __init__(
+        self,
+        lanes: int,
+        checks: Check = Check.NOTHING,
+        granule: int = WORD_GRANULE,
+        brief: bool = False,
+    ):
         super().__init__()
         if lanes not in WARP_SIZES:
             raise ValueError(f"warps of {lanes} lanes; expected one of {WARP_SIZES}")
         self.triple = ""
         self.lanes = lanes
-        self.checks, self.granule = checks, granule
+        self.checks, self.granule, self.brief = checks, granule, brief
         self._routines: list[str] = []
 
     def declared(self, name: str, kind: ir.FunctionType) -> ir.Function:
@@ -56,12 +63,12 @@ class LaneModule(ir.Module):
         emit(ir.Function(module, kind, symbol))
         return module.compiled()
 
-    def compiled(self) -> Objects:
-        """Its object code; the bodies of its functions are gone afterwards."""
+    def compiled(self, soon: bool = False) -> Objects:
+        """Its object code (see :func:`native.assemble`); the bodies of its functions are gone."""
         _separate_loads(self)
         text = str(self)
         _dissolve(self)
-        return Objects(native.assemble(text), tuple(self._routines))
+        return Objects(native.assemble(text, soon), tuple(self._routines))
 
 
 def _dissolve(module: ir.Module) -> None:

@@ -124,6 +124,7 @@ class Translation(ABC):
     blocks: Sequence[Any]
     recording: Recording
     lanes: int  # of a warp
+    brief = False  # translating it soon is worth more than running it fast
 
     @abstractmethod
     def open(self, block: Any, builder: LaneBuilder, part: Part | None) -> BlockLift:
@@ -192,7 +193,7 @@ class Translation(ABC):
             for number, block in enumerate(self.blocks[part.first : part.end]):
                 lift = self._emit(LaneBuilder(module, f"block{number}"), block, part)
                 self._close(block, lift)
-            return module.compiled()
+            return module.compiled(soon=self.brief)
 
     def _program(self) -> Program:
         places, granule = self.divide(), self._granule()
@@ -214,6 +215,7 @@ class Translation(ABC):
             guarded=self._guarded(len(facts["code"])),
             granule=granule,
             recording=self.recording,
+            supply=self.compile,
             **facts,
         )
 
@@ -233,11 +235,12 @@ class Translation(ABC):
     def _builder(self, module: LaneModule | None, block: Any) -> LaneBuilder:
         """What a block is lifted onto: without a module, only to learn of it."""
         if module is None:
-            return DryBuilder(self.lanes)
+            return DryBuilder(self.lanes, self.brief)
         return LaneBuilder(module, f"block{block.number}")
 
     def _module(self) -> LaneModule:
-        return LaneModule(self.lanes, checks_in(self.recording), self._granule())
+        checks = checks_in(self.recording)
+        return LaneModule(self.lanes, checks, self._granule(), self.brief)
 
     def _granule(self) -> int:
         """log2 of the bytes of the narrowest access that may be one to shared memory."""

@@ -42,11 +42,12 @@ class Block(BasicBlock, eq=False, kw_only=True):
     ``taken`` and ``next`` are None where lanes end. Lanes for which the guard of the last
     instruction does not hold go to ``next``; those that leave for a call or wait for something go
     on at ``taken``. If ``resumes`` is set, the block is where they do so: it has no instructions,
-    but takes the results of that one.
+    but takes the results of that one. ``first_site``: the number of its first memory site.
     """
 
     function: Function
     resumes: Instruction | None = None
+    first_site: int = -1
 
     @property
     def instructions(self) -> list[Instruction]:

@@ -62,14 +62,24 @@ def is_signed(name: str) -> bool:
 class Lift(BlockLift):
     """One block on its way into LLVM: the builder, and the registers' current values.
 
-    ``layout`` says where registers and variables are.
+    ``layout`` says where registers and variables are. ``first_site``: the number of the block's
+    first memory site, if its sites are known to the layout.
     """
 
-    def __init__(self, module: Module, layout: Layout, block: Block, builder: LaneBuilder):
+    def __init__(
+        self,
+        module: Module,
+        layout: Layout,
+        block: Block,
+        builder: LaneBuilder,
+        first_site: int | None = None,
+    ):
         super().__init__(builder)
         self.module, self.layout = module, layout
         self.block, self.function = block, block.function
         self.instruction: Instruction | None = None
+        self.first_site = len(layout.sites) if first_site is None else first_site
+        self._site, self._adds_sites = self.first_site, first_site is None
         self._values: dict[str, Value] = {}
         self._written: dict[str, None] = {}
         with builder.at_entry():
@@ -205,9 +215,11 @@ class Lift(BlockLift):
     # Memory sites
 
     def site(self, window: int) -> int:
-        """A new memory site of the current instruction."""
-        self.layout.sites.append((self.number, window))
-        return len(self.layout.sites) - 1
+        """The next memory site, one of the current instruction."""
+        if self._adds_sites:
+            self.layout.sites.append((self.number, window))
+        self._site += 1
+        return self._site - 1
 
     # Addresses
 

@@ -1,6 +1,6 @@
 """A PTX kernel to a program: blocks, layout, machine code."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from lockstep.execution.lanes.addresses import Strength
 from lockstep.execution.lanes.builder import LaneBuilder
-from lockstep.execution.programs import translation
+from lockstep.execution.programs import parts, translation
 from lockstep.execution.programs.program import (
     EXITED,
     Ending,
@@ -65,6 +65,7 @@ class Translation(translation.Translation):
 
     def __init__(self, module: Module, name: str, recording: Recording):
         self.module, self.recording = module, recording
+        self.brief = "debug" in module.target
         self.calls = CallGraph(module, module.functions[name])
         for function in self.calls.functions:
             split_vectors(function)
@@ -105,8 +106,8 @@ class Translation(translation.Translation):
         return blocks
 
     def open(self, block: Block, builder: LaneBuilder, part: Part | None) -> Lift:
-        """The lift of a block."""
-        return Lift(self.module, self.layout, block, builder)
+        """The lift of a block; its sites have their numbers when it is emitted in a part."""
+        return Lift(self.module, self.layout, block, builder, block.first_site if part else None)
 
     def begin(self, lift: Lift, block: Block) -> None:
         """Enter a function, or take the results of what the block waited for."""
@@ -126,6 +127,21 @@ class Translation(translation.Translation):
         """Class, memory space and width of an instruction, as its record has them."""
         kind = class_of(instruction)
         return kind, space_of(instruction, kind), width_of(instruction, kind)
+
+    def find_live(self, lifts: Sequence[Any]) -> None:
+        """Which registers are live is known; which sites are a block's is known now."""
+        for block, lift in zip(self.blocks, lifts, strict=True):
+            block.first_site = lift.first_site
+
+    def divide(self) -> list[tuple[int, int]]:
+        """Large kernels are compiled function by function, large functions in several parts."""
+        if sum(len(f.instructions) for f in self.functions) <= parts.WHOLE:
+            return super().divide()
+        return parts.divided(self.blocks, self.layout.entries.values())
+
+    def part(self, first: int, end: int, lifts: Sequence[Lift], granule: int) -> Part:
+        """Its key tells it from others of the kernel."""
+        return Part(first, end, f"{first} {end}")
 
     def emit(self, lift: Lift, instruction: Instruction) -> None:
         """Emit one instruction by its entry in the table."""

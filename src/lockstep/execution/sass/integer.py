@@ -1,5 +1,8 @@
 """Integer sums, comparison and moves; the uniform forms are the same."""
 
+from functools import reduce
+from itertools import combinations
+
 from msgspec.structs import replace
 
 from lockstep.execution.lanes import integer as lane_integer
@@ -32,21 +35,40 @@ def numbers(i: Instruction) -> list:
     ]
 
 
-def carry_sum(lift: Lift, terms: list[Value], carries: list[Value]) -> tuple[Value, Value]:
-    """32-bit sum of words and predicates, and what it carries (both i32)."""
+def carry_sum(lift: Lift, terms: list[Value], carries: list[Value]) -> tuple[Value, list[Value]]:
+    """32-bit sum of words and predicates; and predicates, as many of which hold as it carries.
+
+    Most sums are of two terms, and zeros. What adding one word carries shows in 32 bits; sums in
+    64 bits, of twice as many host vectors, were half of the code of programs for debuggers.
+    """
     b = lift.b
-    total = resize(b, terms[0], I64)
-    for term in terms[1:] + [Value(b.ir.zext(c.ir, b.vector(I32)), I32) for c in carries]:
-        total = Value(b.ir.add(total.ir, resize(b, term, I64).ir), I64)
-    return resize(b, total, I32), resize(b, shift_right(b, total, 32), I32)
+    carries = [c for c in carries if b.known(c) != 0]
+    words = terms + [Value(b.ir.zext(c.ir, b.vector(I32)), I32) for c in carries]
+    total, *others = [w for w in words if b.known(w) != 0] or terms[:1]
+    carried = []
+    for word in others:
+        total = Value(b.ir.add(total.ir, word.ir), I32)
+        carried.append(Value(b.ir.icmp_unsigned("<", total.ir, word.ir), PRED))
+    return total, carried
 
 
-def _write_carries(lift: Lift, targets: list[Register], carry: Value) -> None:
+def _count(lift: Lift, carried: list[Value]) -> Value:
+    """How many of some predicates hold (i32)."""
+    b = lift.b
+    words = [b.ir.zext(c.ir, b.vector(I32)) for c in carried]
+    return Value(reduce(b.ir.add, words), I32) if words else b.constant(I32, 0)
+
+
+def _write_carries(lift: Lift, targets: list[Register], carried: list[Value]) -> None:
     """A first predicate for a carry of one or more, a second for a carry of two."""
     b = lift.b
     for least, target in enumerate(targets, 1):
-        reached = b.ir.icmp_unsigned(">=", carry.ir, b.constant(I32, least).ir)
-        lift.write_predicate(target, Value(reached, PRED))
+        reached = [
+            Value(reduce(b.ir.and_, [c.ir for c in some]), PRED)
+            for some in combinations(carried, least)
+        ]
+        any_of = reduce(b.ir.or_, [r.ir for r in reached]) if reached else b.constant(PRED, 0).ir
+        lift.write_predicate(target, Value(any_of, PRED))
 
 
 @opcode("IADD3", "UIADD3", modifiers="X")
@@ -73,7 +95,7 @@ def add3_wide(lift: Lift, i: Instruction) -> None:
         lows.append(low)
         highs.append(high)
     low, carry = carry_sum(lift, lows, [lift.predicate(p) for p in carries])
-    high, carry = carry_sum(lift, [*highs, carry], [])
+    high, carry = carry_sum(lift, [*highs, _count(lift, carry)], [])
     _write_carries(lift, results, carry)
     lift.write_words(i.operands[0], [low, high])
 

@@ -34,8 +34,8 @@ class Source:
     ``sections`` is the code that it may execute, as :class:`image.Image` places it; ``entries``
     the pcs of functions whose address may be taken, ``jumps`` the words of jump tables,
     ``services`` the numbers of those that it may ask the host for. ``lines`` are the rows of the
-    line table by section. ``decoded`` is filled with the functions that other kernels of the module
-    may share.
+    line table by section. ``for_debuggers``: the code was not optimised. ``decoded`` is filled
+    with the functions that other kernels of the module may share.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Source:
     local_bytes: int = 0
     shared_bytes: int = 0
     reserved_shared: int = 0
+    for_debuggers: bool = False
     decoded: dict[Section, Decoded] = field(default_factory=dict, compare=False)
 
     def refuse(self, instruction: Instruction, reason: str) -> LockstepError:

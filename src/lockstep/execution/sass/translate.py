@@ -11,7 +11,7 @@ import numpy as np
 from lockstep.execution.flow.liveness import find_live
 from lockstep.execution.lanes.addresses import Strength
 from lockstep.execution.lanes.builder import LaneBuilder
-from lockstep.execution.programs import translation
+from lockstep.execution.programs import parts, translation
 from lockstep.execution.programs.program import (
     EXITED,
     NOWHERE,
@@ -48,10 +48,6 @@ from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
 from lockstep.isa.sass.encoding.operand import Constant, Immediate, Name, Operand, Register
 from lockstep.workload import MOST_REGISTERS, Origin
 
-WHOLE = 2048
-"""Instructions of a kernel, with all functions that it may call, that is compiled at once."""
-PART = 1024
-"""Instructions that are compiled together of a larger one, of one function at most."""
 NUMBERED = Recording.EVERYTHING | Recording.PROFILE | Recording.ACCESSES
 """Recordings whose code holds numbers of blocks or instructions."""
 DEEPEST_FRAME = 16  # bytes: any; what a thread's stack needs is not known where it grows
@@ -70,6 +66,7 @@ class Translation(translation.Translation):
 
     def __init__(self, source: Source, recording: Recording):
         self.source, self.recording = source, recording
+        self.brief = source.for_debuggers
         self.sections = reached(source)
         self.code = [i for _, decoded in self.sections for i in decoded.code]
         entries = set[int]()
@@ -198,17 +195,9 @@ class Translation(translation.Translation):
 
     def divide(self) -> list[tuple[int, int]]:
         """Large kernels are compiled function by function, large functions in several parts."""
-        if len(self.code) <= WHOLE:
+        if len(self.code) <= parts.WHOLE:
             return super().divide()
-        bounds = {0, len(self.blocks)}
-        for first, end in self._of_sections:
-            bounds.add(first)
-            begin = self.blocks[first].first
-            for block in self.blocks[first:end]:
-                if block.end - begin > PART:
-                    bounds.add(block.number)
-                    begin = block.first
-        return list(pairwise(sorted(bounds)))
+        return parts.divided(self.blocks, [first for first, _ in self._of_sections])
 
     def part(self, first: int, end: int, lifts: Sequence[Lift], granule: int) -> Part:
         """Its key tells all that its object code depends on, and nothing of who calls it."""
@@ -219,9 +208,9 @@ class Translation(translation.Translation):
             for b in blocks
         ]
         place = (first, begin) if self.recording & NUMBERED else ()
-        facts = (self.source.architecture, self.slots.bytes, self.shared.clustered)
-        parts = (code, *facts, shapes, int(self.recording), granule, place)
-        key = hashlib.sha256(repr(parts).encode()).hexdigest()
+        facts = (self.source.architecture, self.slots.bytes, self.shared.clustered, self.brief)
+        all_facts = (code, *facts, shapes, int(self.recording), granule, place)
+        key = hashlib.sha256(repr(all_facts).encode()).hexdigest()
         return Part(first, end, key, lifts[0].first_site)
 
     def _section_of(self, block: Block) -> tuple[int, str]:

@@ -109,6 +109,11 @@ class Cubin(msgspec.Struct, frozen=True):
     sections: dict[str, bytes]
 
     @property
+    def for_debuggers(self) -> bool:
+        """Whether it was built for debuggers (``-G``): not optimised, every variable in memory."""
+        return ".debug_info" in self.sections
+
+    @property
     def kernels(self) -> tuple[Function, ...]:
         """The functions that can be launched."""
         return tuple(f for f in self.functions if f.is_kernel)
