@@ -83,7 +83,7 @@ def store(b: LaneBuilder, access: Access, values: list[Value]) -> None:
             [],
             [_whole_address(b, access.address), access.site, *bits],
             lambda inner, address, site, *v: _store_any(
-                inner, access.inside(address, site), element, v
+                inner, access.inside(address, site), element, list(v)
             ),
         )
 
