@@ -57,7 +57,7 @@ def test_loads(lanes, rng, kind, brief):
             lift.store(3, lift.load(2, KINDS[data.dtype.name], lift.load(1, I32)))
 
     kernel, out = Kernel(lanes, [Block(block)]), np.zeros(WARPS * lanes, kind)
-    kernel.brief = brief
+    kernel.for_debuggers = brief
     for name, index, active in patterns(rng, lanes):
         found = run(kernel, len(active), active.astype(np.int32), index, data, out)
         np.testing.assert_array_equal(found[3], np.where(active, data[index], 0), name)
@@ -78,7 +78,7 @@ def test_vectors_are_moved(lanes, rng, count, brief):
             )
 
     kernel, out = Kernel(lanes, [Block(block)]), np.zeros_like(data)
-    kernel.brief = brief
+    kernel.for_debuggers = brief
     for name, index, active in patterns(rng, lanes):
         found = run(kernel, len(active), active.astype(np.int32), index, data, out)[3]
         expected = np.zeros_like(data)
@@ -119,7 +119,7 @@ def test_shared_and_local_memory(lanes, active, rng, brief):
 
     blocks = [Block(writes, Ending.BARRIER, taken=1), Block(reads)]
     kernel = Kernel(lanes, blocks, shared_bytes=4 * len(active), local_bytes=16)
-    kernel.brief = brief
+    kernel.for_debuggers = brief
     outs = [np.zeros(len(active), np.uint32)] * 2
     found = run(kernel, len(active), active.astype(np.int32), words, other, *outs)
     np.testing.assert_array_equal(found[3], np.where(active, words[other], 0))

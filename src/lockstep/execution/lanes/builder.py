@@ -34,9 +34,11 @@ class LaneBuilder:
     ``lanes``: of a warp, 32 or 64; ``mask_type`` has a bit for each, all of them unsigned.
     ``mask`` is the set of lanes that execute the block, ``active`` that of the current
     instruction: the same, or those of them whose guard holds. ``strength``: that of its accesses.
-    ``float_mode``: of instruction sets whose mode is a register, what it is set to.
+    ``float_mode``: of instruction sets whose mode is a register, what it is set to. ``brief``: the
+    block is to be written soon rather than to run fast.
     """
 
+    brief = False
     strength = 0
     float_mode: Any = None
     prefix = ""  # of the names of routines for its values
@@ -75,11 +77,6 @@ class LaneBuilder:
     def granule(self) -> int:
         """log2 of the bytes of shared memory that have records of their own."""
         return self.module.granule
-
-    @property
-    def brief(self) -> bool:
-        """Whether the code is to be written soon rather than to run fast."""
-        return self.module.brief
 
     # Types and constants
 

@@ -114,8 +114,8 @@ class _Module(LaneModule):
 class DryBuilder(LaneBuilder):
     """Takes what every lane builder takes; nothing comes of it."""
 
-    def __init__(self, lanes: int, brief: bool = False):
-        self._open(_Module(lanes, brief=brief))
+    def __init__(self, lanes: int):
+        self._open(_Module(lanes))
         self.ir = _Types()
         self.function = _Function(self.block_signature)
         self.failure = _Unmade(WORD)

@@ -4,8 +4,8 @@ A warp whose lanes all take part, and whose two halves each access consecutive e
 site's allocation, is served inline by whole vectors. Everything else is the business of a routine:
 checked addresses, then broadcasts, masked vectors, or a gather or scatter.
 Arrays whose rows are half a warp wide are why halves are looked at, not whole warps.
-In code that is to be brief a routine does all of it: what is inline is sixty instructions of LLVM's
-an access, which were three quarters of what was compiled of programs built for debuggers.
+In blocks that are to be brief a routine does all of it: what is inline is sixty instructions of
+LLVM's an access, three quarters of what was compiled of programs built for debuggers.
 """
 
 from collections.abc import Callable

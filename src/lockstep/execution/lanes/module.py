@@ -17,22 +17,15 @@ class LaneModule(ir.Module):
     """Functions that are compiled together, of warps of ``lanes`` lanes.
 
     Their code looks for mistakes (``checks``), for races in granules of 2 ** ``granule`` bytes.
-    ``brief``: it is to be written soon rather than to run fast, with routines for what is common.
     """
 
-    def __init__(
-        self,
-        lanes: int,
-        checks: Check = Check.NOTHING,
-        granule: int = WORD_GRANULE,
-        brief: bool = False,
-    ):
+    def __init__(self, lanes: int, checks: Check = Check.NOTHING, granule: int = WORD_GRANULE):
         super().__init__()
         if lanes not in WARP_SIZES:
             raise ValueError(f"warps of {lanes} lanes; expected one of {WARP_SIZES}")
         self.triple = ""
         self.lanes = lanes
-        self.checks, self.granule, self.brief = checks, granule, brief
+        self.checks, self.granule = checks, granule
         self._routines: list[str] = []
 
     def declared(self, name: str, kind: ir.FunctionType) -> ir.Function:

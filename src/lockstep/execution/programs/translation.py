@@ -124,7 +124,7 @@ class Translation(ABC):
     blocks: Sequence[Any]
     recording: Recording
     lanes: int  # of a warp
-    brief = False  # translating it soon is worth more than running it fast
+    for_debuggers = False  # translating it soon is worth more than running it fast
 
     @abstractmethod
     def open(self, block: Any, builder: LaneBuilder, part: Part | None) -> BlockLift:
@@ -153,6 +153,10 @@ class Translation(ABC):
     def divide(self) -> list[tuple[int, int]]:
         """The first block and the end of each part that is compiled apart."""
         return [(0, len(self.blocks))]
+
+    def is_brief(self, block: Any) -> bool:
+        """Whether a block is to be written soon rather than to run fast."""
+        return self.for_debuggers
 
     def part(self, first: int, end: int, lifts: Sequence[Any], granule: int) -> Part:
         """What tells one of several parts from others; ``lifts`` are those of its blocks."""
@@ -193,7 +197,7 @@ class Translation(ABC):
             for number, block in enumerate(self.blocks[part.first : part.end]):
                 lift = self._emit(LaneBuilder(module, f"block{number}"), block, part)
                 self._close(block, lift)
-            return module.compiled(soon=self.brief)
+            return module.compiled(soon=self.for_debuggers)
 
     def _program(self) -> Program:
         places, granule = self.divide(), self._granule()
@@ -235,12 +239,11 @@ class Translation(ABC):
     def _builder(self, module: LaneModule | None, block: Any) -> LaneBuilder:
         """What a block is lifted onto: without a module, only to learn of it."""
         if module is None:
-            return DryBuilder(self.lanes, self.brief)
+            return DryBuilder(self.lanes)
         return LaneBuilder(module, f"block{block.number}")
 
     def _module(self) -> LaneModule:
-        checks = checks_in(self.recording)
-        return LaneModule(self.lanes, checks, self._granule(), self.brief)
+        return LaneModule(self.lanes, checks_in(self.recording), self._granule())
 
     def _granule(self) -> int:
         """log2 of the bytes of the narrowest access that may be one to shared memory."""
@@ -262,6 +265,7 @@ class Translation(ABC):
         return guarded
 
     def _emit(self, b: LaneBuilder, block: Any, part: Part | None = None) -> BlockLift:
+        b.brief = self.is_brief(block)
         lift = self.open(block, b, part)
         self.open_stream(lift, block)
         races.follow_lanes(b)

@@ -1,6 +1,7 @@
 """A PTX kernel to a program: blocks, layout, machine code."""
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ class Translation(translation.Translation):
 
     def __init__(self, module: Module, name: str, recording: Recording):
         self.module, self.recording = module, recording
-        self.brief = "debug" in module.target
+        self.for_debuggers = "debug" in module.target
         self.calls = CallGraph(module, module.functions[name])
         for function in self.calls.functions:
             split_vectors(function)
@@ -135,9 +136,21 @@ class Translation(translation.Translation):
 
     def divide(self) -> list[tuple[int, int]]:
         """Large kernels are compiled function by function, large functions in several parts."""
-        if sum(len(f.instructions) for f in self.functions) <= parts.WHOLE:
+        if not self._is_large:
             return super().divide()
         return parts.divided(self.blocks, self.layout.entries.values())
+
+    @cached_property
+    def _is_large(self) -> bool:
+        return sum(len(f.instructions) for f in self.functions) > parts.WHOLE
+
+    @cached_property
+    def _outside_loops(self) -> set[Block]:
+        return parts.outside_loops(self.blocks, self.layout.entries.values())
+
+    def is_brief(self, block: Block) -> bool:
+        """Code for debuggers, and what of large kernels is in no loop."""
+        return self.for_debuggers or (self._is_large and block in self._outside_loops)
 
     def part(self, first: int, end: int, lifts: Sequence[Lift], granule: int) -> Part:
         """Its key tells it from others of the kernel."""

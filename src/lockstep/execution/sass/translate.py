@@ -66,7 +66,7 @@ class Translation(translation.Translation):
 
     def __init__(self, source: Source, recording: Recording):
         self.source, self.recording = source, recording
-        self.brief = source.for_debuggers
+        self.for_debuggers = source.for_debuggers
         self.sections = reached(source)
         self.code = [i for _, decoded in self.sections for i in decoded.code]
         entries = set[int]()
@@ -195,20 +195,35 @@ class Translation(translation.Translation):
 
     def divide(self) -> list[tuple[int, int]]:
         """Large kernels are compiled function by function, large functions in several parts."""
-        if len(self.code) <= parts.WHOLE:
+        if not self._is_large:
             return super().divide()
         return parts.divided(self.blocks, [first for first, _ in self._of_sections])
+
+    @property
+    def _is_large(self) -> bool:
+        return len(self.code) > parts.WHOLE
+
+    @cached_property
+    def _outside_loops(self) -> set[Block]:
+        return parts.outside_loops(self.blocks, [first for first, _ in self._of_sections])
+
+    def is_brief(self, block: Block) -> bool:
+        """Code for debuggers, and what of large kernels is in no loop."""
+        return self.for_debuggers or (self._is_large and block in self._outside_loops)
 
     def part(self, first: int, end: int, lifts: Sequence[Lift], granule: int) -> Part:
         """Its key tells all that its object code depends on, and nothing of who calls it."""
         blocks = self.blocks[first:end]
         begin, code = self._section_of(blocks[0])
         shapes = [
-            (b.service, b.first - begin, b.end - begin, sorted(b.live_out & b.writes))
+            (
+                *(b.service, b.first - begin, b.end - begin, sorted(b.live_out & b.writes)),
+                *(self.for_debuggers, self.is_brief(b)),
+            )
             for b in blocks
         ]
         place = (first, begin) if self.recording & NUMBERED else ()
-        facts = (self.source.architecture, self.slots.bytes, self.shared.clustered, self.brief)
+        facts = (self.source.architecture, self.slots.bytes, self.shared.clustered)
         all_facts = (code, *facts, shapes, int(self.recording), granule, place)
         key = hashlib.sha256(repr(all_facts).encode()).hexdigest()
         return Part(first, end, key, lifts[0].first_site)
