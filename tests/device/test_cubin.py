@@ -77,6 +77,16 @@ def test_a_variable_that_lies_elsewhere():
         assert place.numpy()[3] == 55
 
 
+def test_the_address_of_a_parameter_may_be_taken():
+    own, other = np.arange(16, dtype=np.int32) + 100, np.arange(16, dtype=np.int32)
+    with lockstep.Device("A100") as device:
+        out = device.zeros(32, "i4")
+        kernel = device.load_cubin(FOLDER / "chosen.sm_80.cubin")["chosen"]
+        kernel[1, 32](own.tobytes(), device.array(other), out)
+        odd = np.arange(32) & 1
+        assert np.array_equal(out.numpy(), np.arange(32) % 16 + 100 * odd)
+
+
 def test_printf_and_trap(calls, capsys):
     _, module = calls
     module["pr"][1, 2](3)

@@ -45,8 +45,10 @@ PADDING = 16  # bytes behind a constant bank, which wide loads may touch
 # space, the end of a thread's stack, the bytes of dynamic shared memory, the number of SMs and the
 # bytes of shared memory that are the system's, on all of Volta to Hopper; of shared memory up to
 # Ada, which has a special register for it later; and of constant bank 3, as seen in code for it.
+# Up to Ada code adds a parameter's place in bank 0 to the generic address of the bank.
 _BLOCK, _GRID, _LOCAL, _SMS, _RESERVED = 0x0, 0xC, 0x20, 0x10C, 0x114
 _SHARED, _CONSTANTS, _HOPPER_CONSTANTS, HOPPER = 0x18, 0x50, 0xD0, 90
+_BANK = 0x40
 # The halves of the cooperative grid's workspace, high and low, up to Ada and on Hopper: what
 # %envreg1 and %envreg2 become in the code that ptxas makes.
 _WORKSPACE, _HOPPER_WORKSPACE = (0x8C, 0x90), (0x44, 0x48)
@@ -279,6 +281,7 @@ class CubinKernel(Kernel):
             workspace = _WORKSPACE
             struct.pack_into("<Q", bank, _SHARED, SHARED_WINDOW)
             struct.pack_into("<Q", bank, _CONSTANTS, self.module.bank(3))
+            struct.pack_into("<Q", bank, _BANK, PARAMETER_WINDOW)
         else:
             struct.pack_into("<Q", bank, _HOPPER_CONSTANTS, self.module.bank(3))
             struct.pack_into("<Q", bank, _PARAMETERS, PARAMETER_WINDOW + base)
