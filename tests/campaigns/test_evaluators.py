@@ -1,5 +1,8 @@
 """Values of points: the same as other ways to simulate have them."""
 
+import subprocess
+import sys
+
 import pytest
 
 import lockstep
@@ -19,6 +22,17 @@ def test_a_trace_has_the_totals_of_its_simulation(trace):
     assert repr(evaluate(SweepPoint(str(trace), "QV100", SMALL))) == repr(
         lockstep.simulate(trace, gpu).total
     )
+
+
+def test_a_whole_trace_needs_nothing_of_sampling(trace):
+    code = (
+        "import sys\n"
+        "from lockstep.campaigns import SweepPoint, evaluate\n"
+        f"evaluate(SweepPoint({str(trace)!r}, 'QV100', {SMALL}))\n"
+        "print(*(m for m in sys.modules if m.startswith(('lockstep.sampling', 'scipy'))))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
 
 
 def test_a_built_in_program_is_run_with_its_seed_and_checked(monkeypatch):

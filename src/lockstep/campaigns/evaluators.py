@@ -43,19 +43,25 @@ def _chooser(point: SweepPoint) -> "Chooser | None":
 
 
 def _of_trace(point: SweepPoint, chooser: "Chooser | None") -> dict[str, float]:
-    from lockstep.sampling import estimate_points
-    from lockstep.sampling.running import SampledTrace
-
     workload = api.load(point.workload)
     rule = _rule(point, workload)
     if workload.points and point.timing == "full":
-        result = api.simulate(workload, point.spec, **rule)
-        if result.stopped:
-            return _values(result, None)
-        return _values(result, estimate_points(result, inside=rule.get("stop")))
-    sampled = SampledTrace(chooser, rule.get("stop")) if chooser else None
+        return _of_points(workload, point, rule)
+    if chooser is None:
+        return _values(api.simulate(workload, point.spec), None)
+    from lockstep.sampling.running import SampledTrace
+
+    sampled = SampledTrace(chooser, rule.get("stop"))
     result = api.simulate(workload, point.spec, sample=sampled, **rule)
-    return _values(result, sampled.outcome() if sampled and not result.stopped else None)
+    return _values(result, None if result.stopped else sampled.outcome())
+
+
+def _of_points(workload: "Workload", point: SweepPoint, rule: dict[str, Any]) -> dict[str, float]:
+    from lockstep.sampling import estimate_points
+
+    result = api.simulate(workload, point.spec, **rule)
+    inside = rule.get("stop")
+    return _values(result, None if result.stopped else estimate_points(result, inside=inside))
 
 
 def _rule(point: SweepPoint, workload: "Workload | None" = None) -> dict[str, Any]:
