@@ -48,8 +48,7 @@ class OnePass(OneStep):
             queued.clear()
 
         device = SimpleNamespace(synchronize=synchronize, memory=None, stop=None)
-        module = SimpleNamespace(device=device)
-        for launch, time in zip(_launches(table, module), table.times.tolist()):
+        for launch, time in zip(_launches(table, device), table.times.tolist()):
             if online(launch) is Treatment.SIMULATE:
                 queued.append((launch, time))
         synchronize()
@@ -59,7 +58,7 @@ class OnePass(OneStep):
         )  # fmt: skip
 
 
-def _launches(table: LaunchTable, module: SimpleNamespace) -> Iterator[SimpleNamespace]:
+def _launches(table: LaunchTable, device: SimpleNamespace) -> Iterator[SimpleNamespace]:
     """What ``Online`` looks at of each launch."""
     columns = ("name", "code", "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z")
     others = ("shared_bytes", "registers")
@@ -67,10 +66,11 @@ def _launches(table: LaunchTable, module: SimpleNamespace) -> Iterator[SimpleNam
     kernels: dict[str, SimpleNamespace] = {}
     for name, code, gx, gy, gz, bx, by, bz, shared, registers in records:
         if name not in kernels:
-            kernels[name] = SimpleNamespace(name=name, parameters=[], module=module)
+            kernels[name] = SimpleNamespace(name=name, parameters=[])
         yield SimpleNamespace(
             kernel=kernels[name], code=code, geometry=Geometry((gx, gy, gz), (bx, by, bz), shared),
             parameters=b"", stream=0, registers=registers, shared_bytes=shared, run=None,
+            device=device,
         )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import pytest
 from lockstep import store
 from lockstep.store import content, sources, tables
 
-FILES = ["names.py", "gpus/QV100.toml"]
+FILES = ["plain_bytes.py", "gpus/QV100.toml"]
 
 
 class Shape(msgspec.Struct, frozen=True):

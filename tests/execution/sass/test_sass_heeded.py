@@ -28,6 +28,7 @@ _REST = "BPT CCTL ERRBAR FENCE MEMBAR NANOSLEEP UBLKPF UTMACCTL UTMAPF"  # order
 SCHEDULED = {*_ENDS.split(), *_REST.split()}
 """Instructions whose words the scheduler or nobody asks for."""
 OPERANDS = "operands"  # some differ
+NEVER = {"!PT", "!UPT"}
 SAME = {
     "B2R": {"RESULT", OPERANDS},  # there is one result
     "BMMA": {"POPC", OPERANDS},  # one layout, and sums: none else is known
@@ -76,8 +77,15 @@ def shown(instruction):
 
 
 def differences(one, other):
-    """Words that only one of two instructions has, and whether operands differ."""
+    """Words that only one of two instructions has, and whether operands differ.
+
+    Carries that never come (``X`` with the predicate that never holds) are none.
+    """
     words = set(one.modifiers) ^ set(other.modifiers)
+    short, long = sorted(([o.text() for o in i.operands] for i in (one, other)), key=len)
+    further = long[len(short) :]
+    if "X" in words and long[: len(short)] == short and set(further) <= NEVER:
+        return words - {"X"}
     return words | ({OPERANDS} if one.operands != other.operands else set())
 
 
