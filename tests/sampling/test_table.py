@@ -123,3 +123,10 @@ def test_tables_that_are_none(tmp_path):
     for name, reason in [("absent", "No such file or directory"), (".", "Is a directory")]:
         with pytest.raises(InputError, match=f": cannot read: {reason}$"):
             LaunchTable.read(tmp_path / name)
+
+
+def test_a_line_with_more_fields_than_names_is_refused(tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text("name\na" + ",1" * 900 + "\n")
+    with pytest.raises(InputError, match="line 2 has 901 fields where line 1 names 1"):
+        LaunchTable.read(path)

@@ -211,6 +211,8 @@ def _csv(path: Path) -> pd.DataFrame:
         widths = [len(row) for row in itertools.islice(csv.reader(file), 2)]
     if max(widths, default=0) > MOST_COLUMNS:  # each costs pandas as much as all others
         raise LockstepError(f"has more than {MOST_COLUMNS} columns: no launch table")
+    if widths[1:] > widths[:1]:  # pandas takes what is too much for an index of so many levels
+        raise LockstepError(f"line 2 has {widths[1]} fields where line 1 names {widths[0]}")
     frame = pd.read_csv(path, keep_default_na=False, dtype=dict.fromkeys(_TEXTS, str))
     about = [_VERSION, _UNIT, _SOURCE]
     if set(about).issubset(frame.columns):
