@@ -55,8 +55,8 @@ class Context:
         if not DISABLED:
             words: list[int] = []
             members = [_add_words(words, named[field]) for field in self._fields]
-            self._block = array("q", words)  # in C: a class of ctypes for each length takes as long
-            self._address = self._block.buffer_info()[0]  # as all else here
+            self._block = array("q", words)  # no class for each length, as of ctypes
+            self._address = self._block.buffer_info()[0]
             self._kind = _context_kind(type(self), tuple(members))  # type: ignore[arg-type]
 
     @property

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lockstep.cli.parameters import CheckedText
-from lockstep.cli.timing import ChosenTiming
+from lockstep.cli.timing import ChosenTiming, check_together
 
 if TYPE_CHECKING:
     from lockstep.sampling.inside import Inside
@@ -43,9 +43,7 @@ def check_inside(text: str | None, timing: ChosenTiming, **options: Any) -> None
         return
     if not timing.simulates:
         raise click.UsageError("--inside needs --timing: without it nothing is simulated")
-    for name, given in options.items():
-        if given:
-            raise click.UsageError(f"--inside and --{name.replace('_', '-')}: {_WHY[name]}")
+    check_together("--inside", _WHY, options)
 
 
 _WHY = {

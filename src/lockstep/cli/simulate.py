@@ -28,7 +28,7 @@ from lockstep.cli.parameters import FILE, POSITIVE, KernelIds, check_writable, f
 from lockstep.cli.policies import POLICY
 from lockstep.cli.progress import Progress
 from lockstep.cli.ranks import RANKS, one_of_several, tell_work
-from lockstep.cli.timing import ChosenTiming
+from lockstep.cli.timing import ChosenTiming, check_timing
 from lockstep.outside.sockets import SocketMemory, connected
 
 if TYPE_CHECKING:
@@ -146,26 +146,6 @@ def command(
     if result.stopped:
         click.echo(f"lockstep: ended early: {result.stopped}", err=True)
         raise SystemExit(1)
-
-
-def check_timing(timing: ChosenTiming, **options: object) -> None:
-    """Refuse what does not go together with a sample; ``options``: by name, true if given."""
-    if not timing.simulates:
-        raise click.UsageError("--timing none: of a trace there is nothing else to be done")
-    for name, given in options.items():
-        if given and timing.chooser:
-            raise click.UsageError(f"--timing and --{name.replace('_', '-')}: {_WHY[name]}")
-
-
-_WHY = {
-    "kernels": "both choose kernels",
-    "checkpoint_dir": "what has chosen so far is in no checkpoint",
-    "resume": "what has chosen so far is in no checkpoint",
-    "plot": "the plot is of the longest of all kernels",
-    "outside": "kernels that are left out warm the L2, which the other simulator has",
-    "what_if": "whole runs are compared",
-}
-"""Why options do not go together with a sample."""
 
 
 def sample_of(timing: ChosenTiming, inside: "Inside | None") -> "SampledTrace | None":
