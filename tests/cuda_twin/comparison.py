@@ -17,7 +17,7 @@ LIMIT = 50_000_000  # warp instructions of a launch
 
 
 class Mismatch(NamedTuple):
-    """A program that computes something else as ``form``: as in ``FORMS``."""
+    """A program that goes wrong as ``form``: as in ``FORMS``."""
 
     name: str
     form: str
@@ -29,7 +29,10 @@ class UndefinedProgram(Exception):
 
 
 def compare(built: Built, **device: object) -> Iterator[Mismatch]:
-    """All programs that differ in one of their forms; ``device``: options of the device."""
+    """All programs that go wrong in one of their forms; ``device``: options of the device.
+
+    They compute something else, or lanes do not come to an operation that names them.
+    """
     expected = [built.on_host(k) for k in range(len(built.programs))]
     for k, one in enumerate(built.programs):
         if difference(expected[k], built.on_host(k, backwards=True)):
@@ -41,7 +44,10 @@ def compare(built: Built, **device: object) -> Iterator[Mismatch]:
                 continue
             try:
                 with opened(form, **device) as gpu:  # of its own: a deadlock ends its simulation
-                    problem = difference(expected[k], execute(gpu, code, one))
+                    found, forced = execute(gpu, code, one)
+                    problem = difference(expected[k], found)
+                    if forced and not problem:
+                        problem = f"lanes went on {forced} times without others they waited for"
             except LockstepError as error:
                 problem = f"{type(error).__name__}: {error}"
             if problem:
@@ -54,13 +60,14 @@ def opened(form: str, **options: object) -> lockstep.Device:
     return lockstep.Device(gpu, memory_bytes=MEMORY, limit_instructions=LIMIT, **options)
 
 
-def execute(device: lockstep.Device, code: str | bytes, one: Program) -> Data:
-    """What a program computes on a device, as PTX or as a cubin."""
+def execute(device: lockstep.Device, code: str | bytes, one: Program) -> tuple[Data, int]:
+    """What a program computes on a device, as PTX or as a cubin; its launch's ``forced``."""
     module = device.load_ptx(code) if isinstance(code, str) else device.load_cubin(code)
     arrays = [device.array(array) for array in (given(one), *fresh(one))]
-    module[f"{one.name}_kernel"][one.grid, one.block, DYNAMIC_BYTES](*arrays, *PARAMETERS)
+    kernel = module[f"{one.name}_kernel"]
+    launched = kernel[one.grid, one.block, DYNAMIC_BYTES](*arrays, *PARAMETERS)
     device.synchronize()
-    return Data(*(array.numpy() for array in arrays[1:]))
+    return Data(*(array.numpy() for array in arrays[1:])), launched.forced
 
 
 def difference(expected: Data, found: Data) -> str:

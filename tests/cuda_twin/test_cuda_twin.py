@@ -8,7 +8,7 @@ import pytest
 from cuda_twin.build import Built, Data
 from cuda_twin.comparison import compare, difference
 from cuda_twin.generator import program
-from cuda_twin.statements import LARGE, SMALL
+from cuda_twin.statements import LARGE, MEDIUM, SMALL
 
 PROGRAMS = 40
 BATCH = 10  # programs that one process translates
@@ -52,3 +52,16 @@ def test_results_are_compared_bit_for_bit():
 def test_machine_code_and_ptx_compute_what_cpp_computes(tmp_path, first):
     programs = [program(seed, SMALL) for seed in SEEDS[first : first + BATCH]]
     assert list(compare(Built(programs, tmp_path, forms=FORMS[first // BATCH]))) == []
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc, and there is none")
+@pytest.mark.parametrize(
+    "seed",
+    [
+        pytest.param(98005, id="lanes take turns while a uniform register holds who votes"),
+        pytest.param(110152, id="lanes leave a region for a barrier without a BREAK"),
+    ],
+)
+def test_programs_that_went_wrong_once(tmp_path, seed):
+    assert list(compare(Built([program(seed, MEDIUM)], tmp_path))) == []

@@ -157,3 +157,14 @@ def test_code_for_debuggers_finds_the_shared_memory_that_is_reserved(repository)
         out = device.zeros(32, "i4")
         device.load_cubin(code)["reserved"][1, 32](out)
         assert out.numpy().tolist() == list(range(100, 132))
+
+
+@pytest.mark.parametrize("options", [{"timing": False}, {"at_issue": True}])
+def test_lanes_keep_uniform_registers_while_others_of_their_warp_run(repository, options):
+    code = (repository / "tests/device/cubins/tickets.sm_80.cubin").read_bytes()
+    threads = np.arange(64)
+    with lockstep.Device("A100", **{"timing": True} | options) as device:
+        out = device.zeros(64, "u4")
+        device.load_cubin(code)["tickets"][1, 64](device.zeros(128, "u4"), out)
+        own = out.numpy() // np.where(threads % 3, 2, 3)
+        assert sorted(own.tolist()) == threads.tolist()

@@ -101,7 +101,7 @@ class Lift(BlockLift):
         return self._values[name]
 
     def assign(self, name: str, value: Value) -> None:
-        """Give a register a value in the active lanes; uniform ones are the whole warp's."""
+        """Give a register a value in the active lanes; uniform ones are those of all lanes here."""
         if self.instruction is not None and self.instruction.guard is not None:
             takes = self._anyone() if name.startswith("U") else self.b.active
             value = self.b.select(takes, value, self.current(name, value.type))
@@ -115,12 +115,15 @@ class Lift(BlockLift):
         return self.b.splat(some, PRED)
 
     def store_live(self, live: set[str]) -> None:
-        """Write the registers that later blocks read back to their slots."""
+        """Write the registers that later blocks read back to their slots.
+
+        Uniform ones, too, are written for the lanes here alone: a GPU runs no other lanes of the
+        warp while compilers keep something in one, and here others may have a turn.
+        """
         for name in self.written:
             if name in live:
                 pointer = self.b.offset(self._start, self.slots[name])
-                mask = None if name.startswith("U") else self.b.mask
-                self.b.store_vector(pointer, self._values[name], mask)
+                self.b.store_vector(pointer, self._values[name], self.b.mask)
 
     def register(self, file: str, number: int) -> Value:
         """A 32-bit register; the zero register is zero."""

@@ -248,16 +248,20 @@ def let_go(x, w, lanes):
 def go_on_without_members(x, w):
     """Whether lanes of a warp waited for others that cannot come; some of them do so no longer.
 
-    Those at an operation, before those where paths join: of these the innermost.
+    Those where paths join, the innermost of them, before those at an operation: a program says who
+    takes part in that, and where paths join is the compiler's affair. Lanes leave a region for an
+    operation or a barrier without a BREAK, and GPUs let the others go on, too: that is not counted.
     """
-    group, lane, fewest = -1, 0, NOBODY
+    group, lane, fewest, called = -1, 0, NOBODY + 1, False
     for g in range(x.warps[w].groups):
+        called |= x.group_state[w, g] >= AT_BARRIER
         if x.group_state[w, g] == AT_MEMBERS:
             b = x.blocks[x.group_block[w, g]]
+            joins = b.meeting == Meeting.PATHS
+            called |= not joins
             for k in range(x.launch[0].lanes):
                 if x.group_lanes[w, g] >> k & 1:
-                    joins = b.meeting == Meeting.PATHS
-                    size = popcount(named_by(x, w, b, k)) if joins else 0
+                    size = popcount(named_by(x, w, b, k)) if joins else NOBODY
                     if size < fewest:
                         group, lane, fewest = g, k, size
     if group < 0:
@@ -269,10 +273,11 @@ def go_on_without_members(x, w):
         leave_region(x, w, b.members_slot, lanes)
     take_from_group(x, w, at, AT_MEMBERS, lanes)
     add_group(x, w, at, lanes, GOES_ON)
-    running = x.running[0]
-    if running.forced == 0:
-        running.forced_at = b.first + (b.count - 1 if b.ending == Ending.MEET else 0)
-    running.forced += 1
+    if b.meeting != Meeting.PATHS or not called:
+        running = x.running[0]
+        if running.forced == 0:
+            running.forced_at = b.first + (b.count - 1 if b.ending == Ending.MEET else 0)
+        running.forced += 1
     return True
 
 
