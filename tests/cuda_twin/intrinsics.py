@@ -20,8 +20,9 @@ _LANES = (
     *("cmpleu", "seteq", "setgts", "setltu"),
 )
 # Up to Ada nvcc 13.0 takes what __vsubus2 gives for no negative number, whatever its upper half is:
-# half of it, as a signed word, is a shift without a sign in its PTX.
-_OF_LANES = [(name, 4 if name == "subus" else n) for name, n in product(_LANES, (2, 4))]
+# half of it, as a signed word, is a shift without a sign in its PTX. For Hopper ptxas 13.0 makes
+# (short)__vsub2(x, 3) of x alone.
+_OF_LANES = [(name, 4 if name in ("sub", "subus") else n) for name, n in product(_LANES, (2, 4))]
 _LANES_OF_ONE = ("abs", "absss", "neg", "negss")
 _SIGNED = "(i32){u32}"
 INTEGERS = {
@@ -142,16 +143,24 @@ HALVES = {
     "f32": ("half_to_f32({u32})",),
 }
 _SHIFT = "({u32} & 63)"
+# Of a word from a known place beyond its bits ptxas 13.0 makes -1, whatever its sign is.
+_PLACE = "(({u32} ^ lane) & 63)"
 PTX = {
     "u32": (
-        *_calls(("lop3_xor", "lop3_most", "lop3_1d", "lop3_42", "prmt"), *[WORD] * 3),
+        # Of different words: ptxas 13.0 makes (lop3_xor(x, y, y) ^ x) & 2048 of 2048 & ~y.
+        *_calls(
+            ("lop3_xor", "lop3_most", "lop3_1d", "lop3_42"), WORD, f"{WORD} + lane", f"{WORD} ^ me"
+        ),
+        *_calls(("prmt",), *[WORD] * 3),
         *_calls(
             tuple(f"prmt_{n}" for n in ("f4e", "b4e", "rc8", "ecl", "ecr", "rc16")), *[WORD] * 3
         ),
         *_calls(("bfind_u", "bfind_s", "bfind_shift", "cnot"), WORD),
         *_calls(("cvt_s8", "cvt_u8", "cvt_s16", "cvt_u16", "cvt_u32"), WORD),
-        *_calls(("bfe_u", "bfe_s"), WORD, _SHIFT, _SHIFT),
-        *_calls(("bfe_u", "bfe_s"), WORD, WORD, WORD),
+        *_calls(("bfe_u",), WORD, _SHIFT, _SHIFT),
+        *_calls(("bfe_s",), WORD, _PLACE, _SHIFT),
+        *_calls(("bfe_u",), WORD, WORD, WORD),
+        *_calls(("bfe_s",), WORD, f"{WORD} ^ lane", WORD),
         *_calls(("bfi",), WORD, WORD, _SHIFT, _SHIFT),
         *_calls(("mad_hi_s", "mad_hi_u", "mad_hi_sat", "mad24_lo", "mad24_hi"), *[WORD] * 3),
         *_calls(("mul24_hi", "add_sat", "sub_sat", "set_lt"), WORD, WORD),
