@@ -24,31 +24,37 @@ def evaluate(point: SweepPoint) -> dict[str, float]:
     ``estimated.cycles``, ``low.cycles`` and ``high.cycles``, of each metric, and no metric has its
     own name. Raises :class:`LockstepError` if a program's results are wrong, or it ends early.
     """
-    chooser = _chooser(point)
     if point.kind == "trace":
-        return _of_trace(point, chooser)
+        return _of_trace(point)
+    chooser = _chooser(point)
     running = _program if point.kind == "program" else _builtin
     with running(point, chooser) as result:
         return _values(result, chooser.outcome() if chooser else None)
 
 
 def _chooser(point: SweepPoint) -> "Chooser | None":
-    """What chooses launches where not all are simulated to their ends."""
+    """What chooses launches of a program where not all are simulated to their ends."""
     if point.timing == "full" and not point.inside:
         return None  # and nothing of sampling is needed, which takes long to import
     from lockstep.sampling.running import Everything
+
+    return _sampler(point) or Everything()
+
+
+def _sampler(point: SweepPoint) -> "Chooser | None":
+    """What chooses launches where not all are simulated."""
+    if point.timing == "full":
+        return None
     from lockstep.sampling.running.choice import chooser_of
 
-    return chooser_of(point.timing, point.seed) or Everything()
+    return chooser_of(point.timing, point.seed)
 
 
-def _of_trace(point: SweepPoint, chooser: "Chooser | None") -> dict[str, float]:
+def _of_trace(point: SweepPoint) -> dict[str, float]:
     workload = api.load(point.workload)
     rule = _rule(point, workload)
-    if workload.points and point.timing == "full":
-        return _of_points(workload, point, rule)
-    if chooser is None:
-        return _values(api.simulate(workload, point.spec), None)
+    if (chooser := _sampler(point)) is None:
+        return _of_all(workload, point, rule)
     from lockstep.sampling.running import SampledTrace
 
     sampled = SampledTrace(chooser, rule.get("stop"))
@@ -56,12 +62,18 @@ def _of_trace(point: SweepPoint, chooser: "Chooser | None") -> dict[str, float]:
     return _values(result, None if result.stopped else sampled.outcome())
 
 
-def _of_points(workload: "Workload", point: SweepPoint, rule: dict[str, Any]) -> dict[str, float]:
-    from lockstep.sampling import estimate_points
-
+def _of_all(workload: "Workload", point: SweepPoint, rule: dict[str, Any]) -> dict[str, float]:
+    """All launches of a trace are simulated, or all live points."""
     result = api.simulate(workload, point.spec, **rule)
     inside = rule.get("stop")
-    return _values(result, None if result.stopped else estimate_points(result, inside=inside))
+    if result.stopped or not (inside or workload.points):
+        return _values(result, None)
+    from lockstep.sampling import estimate_points
+    from lockstep.sampling.running import estimate_all
+
+    if workload.points:
+        return _values(result, estimate_points(result, inside=inside))
+    return _values(result, estimate_all(result, inside))
 
 
 def _rule(point: SweepPoint, workload: "Workload | None" = None) -> dict[str, Any]:
