@@ -43,7 +43,7 @@ class Account:
         self.events: list[tuple[int, int, int, int, int]] = []
         self.next_sample = self._interval or NEVER
         self._drained: list[tuple[int, int]] = []  # of kernels stopped: cycles until all CTAs ended
-        self._baselines: dict[int, tuple[np.ndarray, ...]] = {}
+        self._baselines: dict[int, tuple[np.ndarray, ...]] = {}  # of what runs on this machine
 
     def launch(self, slot: int, now: int) -> None:
         """A kernel is about to get a slot: what is counted from now on is its own."""
@@ -150,6 +150,7 @@ class Account:
         if not self._interval:
             return
         self._machine.settle(now)
+        self._machine.share_counters()
         sample = np.zeros(1, SAMPLE)
         sample["cycle"] = now
         sample["sm"] = totals(self._machine.sm.counters)
@@ -166,7 +167,9 @@ class Account:
         plain = {name: getattr(self, name) for name in _FROZEN}
         samples = together([np.zeros(0, SAMPLE), *self.samples], SAMPLE)
         modules = stacked(self.module_samples)
-        baselines = {str(slot): both for slot, both in self._baselines.items()}
+        for counted in self._baselines.values():
+            self._machine.share_rows(counted)
+        baselines = {str(slot): counted for slot, counted in self._baselines.items()}
         finished = frozen_kernels(self.finished)
         kept = {"samples": samples, "modules": modules, "finished": finished}
         return plain | kept | {"baselines": baselines}
@@ -185,8 +188,10 @@ class Account:
         self._baselines = {int(slot): tuple(both) for slot, both in frozen["baselines"].items()}
 
     def _added(self, run: Running) -> list[np.ndarray]:
-        """What counters gained since a kernel's launch, shard by shard."""
-        return list(map(_difference, self._machine.counters, self._baselines[run.slot]))
+        """What counters gained since a kernel's launch, shard by shard, on all machines."""
+        gained = list(map(_difference, self._machine.counters, self._baselines[run.slot]))
+        self._machine.share_rows(gained)
+        return gained
 
     def _running_cycles(self, running: Running, started: int, end: int, now: int) -> int:
         """Cycles since a kernel's launch in which any kernel had a CTA.

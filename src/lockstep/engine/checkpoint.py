@@ -16,9 +16,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from lockstep._jit import PACKAGE
 from lockstep.errors import InputError
 from lockstep.files import replacing
+from lockstep.store import sources
 
 NAME = "checkpoint"  # of the file in its folder
 MAGIC = b"lockstep checkpoint 1\n"
@@ -89,12 +89,7 @@ class Keeper:
 
 def source_digest(*more: str) -> str:
     """What the meaning of a state depends on in this version; ``more``: other packages, too."""
-    digest = hashlib.sha256()
-    for folder in (*_SOURCES, *more):
-        for file in sorted((PACKAGE / folder).rglob("*.py")):
-            digest.update(f"{file.relative_to(PACKAGE).as_posix()}\n".encode())
-            digest.update(file.read_bytes())
-    return digest.hexdigest()
+    return sources.digest(f for folder in (*_SOURCES, *more) for f in sources.files_in(folder))
 
 
 def save(folder: Path, identity: dict[str, str], tree: Any) -> None:

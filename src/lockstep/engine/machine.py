@@ -1,6 +1,6 @@
 """The machine: all shards and links of a GPU, and the threads that take them through time."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from time import perf_counter
@@ -346,10 +346,9 @@ class Machine:
         self.part.share(rows, groups)
 
     def settle(self, now: int) -> None:
-        """Bring all counters up to ``now``, those of other machines too."""
+        """Bring the counters of what runs here up to ``now``."""
         between.settle_all(self.sm, now)
         partition.settle(self.memory, now)
-        self.share_counters()
 
     def share_waits(self) -> None:
         """Learn who waits for what on other machines."""
@@ -367,7 +366,18 @@ class Machine:
         """The records of SMs, of partitions and of modules."""
         return self.sm.counters, self.memory.counters, self.modules.counters
 
+    @property
+    def warp_instructions(self) -> int:
+        """Of the whole GPU so far; SMs of other machines are taken to have done as many as here."""
+        mine = self.part.shards[SMS]
+        here = self.sm.counters["warp_instructions"].view(np.ndarray)[mine].sum()
+        return int(here) * len(self.sm.counters) // len(mine)
+
     def share_counters(self) -> None:
         """Learn the counters of what other machines run."""
+        self.share_rows(self.counters)
+
+    def share_rows(self, counted: Sequence[np.ndarray]) -> None:
+        """Learn what other machines have counted; arrays as of ``counters``."""
         owners = list(range(len(self._groups)))
-        self.part.share(list(self.counters[: len(owners)]), owners)
+        self.part.share(list(counted[: len(owners)]), owners)

@@ -18,6 +18,7 @@ from lockstep.errors import LockstepError
 from lockstep.model.control import Control
 from lockstep.model.records import records
 
+WORD = 8  # bytes
 HOOK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32)
 
 
@@ -38,6 +39,12 @@ def owners(
         share_out(np.arange(n), size, () if g else starts, g == SCHEDULED)
         for g, n in enumerate(shards)
     ]
+
+
+def _raw(array: np.ndarray) -> np.ndarray:
+    """Records as elements of so many bytes, in the same memory: so NumPy copies them at once."""
+    there = array.view(np.ndarray)
+    return there.view((np.void, there.itemsize)) if there.dtype.names else there
 
 
 def _bytes(rows: np.ndarray) -> np.ndarray:
@@ -118,10 +125,20 @@ class Part:
         """Fill the rows of other parts in arrays that have one for each shard of some groups."""
         if self._transport is None:
             return
-        rows = [_bytes(a[self.shards[group]]) for a, group in zip(arrays, groups)]
-        for other, given in zip(self._parts, self._transport.share(rows)):
-            for array, group, row in zip(arrays, groups, given):
+        transport, raw = self._transport, [_raw(array) for array in arrays]
+        rows = [_bytes(a[self.shards[group]]) for a, group in zip(raw, groups)]
+        used = sum(map(len, rows))
+        packet = np.zeros(-(-used // WORD), np.int64)
+        np.concatenate(rows, out=packet.view(np.uint8)[:used])
+        given = [None if r == transport.rank else packet for r in range(transport.size)]
+        for other, came in zip(self._parts, transport.exchange(given)):
+            if came is None:
+                continue
+            left = came.view(np.uint8)
+            for array, group in zip(raw, groups):
                 places = other[group]
+                room = len(places) * array.nbytes // len(array)
+                row, left = left[:room], left[room:]
                 array[places] = row.view(array.dtype).reshape(len(places), *array.shape[1:])
 
     def add(self, array: np.ndarray) -> np.ndarray:

@@ -92,6 +92,7 @@ class Simulation:
             if not running.stopped:
                 self._finish(running, ended=False)
         self.account.last_sample(self.now)
+        self.machine.share_counters()
 
     def repeat(self, commands: list[Command], frozen: dict) -> None:
         """Be where a call of ``run`` with these commands ended, before ``freeze`` was called.
@@ -394,5 +395,5 @@ class Simulation:
 
     def _report(self, runs: list[Running]) -> None:
         if self._progress.due:
-            instructions = int(self.machine.sm.counters["warp_instructions"].sum())
+            instructions = self.machine.warp_instructions
             self._progress.report(self.now, instructions, runs[0].kernel.name if runs else "")

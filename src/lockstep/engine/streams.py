@@ -178,10 +178,10 @@ class Streams:
         if k == 0:  # warp records are read at launch only
             return
         ctas = self.sm.ctas.view(np.ndarray)
-        for s, c in zip(*np.nonzero(ctas["active"])):
-            cta = ctas[s, c]
-            row = self._rows[int(cta["kernel"]), int(cta["cta"])]
-            cta[field] = self._places[row, k, START]
+        active = np.nonzero(ctas["active"])
+        keys = zip(ctas["kernel"][active].tolist(), ctas["cta"][active].tolist())
+        rows = [self._rows[key] for key in keys]
+        ctas[field][active] = self._places[rows, k, START]
 
 
 assert PENDING.names == ("cta", *PARTS, *INSTRUCTIONS)
