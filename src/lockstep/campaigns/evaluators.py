@@ -68,11 +68,13 @@ def _of_all(workload: "Workload", point: SweepPoint, rule: dict[str, Any]) -> di
     inside = rule.get("stop")
     if result.stopped or not (inside or workload.points):
         return _values(result, None)
-    from lockstep.sampling import estimate_points
+    if workload.points:
+        from lockstep.sampling import estimate_points
+
+        return _values(result, estimate_points(result, inside=inside))
+    assert inside is not None, "else nothing is estimated"
     from lockstep.sampling.running import estimate_all
 
-    if workload.points:
-        return _values(result, estimate_points(result, inside=inside))
     return _values(result, estimate_all(result, inside))
 
 
