@@ -41,5 +41,6 @@ def put_together(parts: Sequence[np.ndarray], target: np.ndarray) -> None:
             raw[place : place + len(part)] = plain(part.astype(kind, copy=False))
             place += len(part)
         return
-    told = b"".join([(p if p.dtype == kind else p.astype(kind)).tobytes() for p in parts])
-    raw[...] = np.frombuffer(told, raw.dtype)
+    if {part.dtype for part in parts} != {kind}:
+        parts = [part.astype(kind) for part in parts]
+    raw[...] = np.frombuffer(b"".join(parts), raw.dtype)

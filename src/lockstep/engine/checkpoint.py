@@ -6,6 +6,7 @@ which of its pages hold anything but zeros: those follow, in order. It is writte
 all; who reads it compares everything that the state depends on, by name.
 """
 
+import functools
 import hashlib
 import json
 import os
@@ -87,6 +88,7 @@ class Keeper:
             self._tell(problem)
 
 
+@functools.cache
 def source_digest(*more: str) -> str:
     """What the meaning of a state depends on in this version; ``more``: other packages, too."""
     return sources.digest(f for folder in (*_SOURCES, *more) for f in sources.files_in(folder))

@@ -215,12 +215,13 @@ class KernelTable:
     def _read(self, run: Running, asked: Callable[[], bool] = lambda: False) -> None:
         """Fill the queue in batches: copying small CTAs one by one takes as long as running them.
 
-        One CTA may complete a whole cluster, for which there must be room.
+        One CTA may complete a whole cluster, for which there must be room. Fewer large CTAs wait.
         """
         cluster = run.kernel.cluster_ctas
         room = self.dispatcher.pending.shape[1] - cluster
+        records = 0
         while not run.exhausted and (free := room - self.streams.waiting(run.slot)) >= 0:
-            if asked():
+            if asked() or (records >= BATCH_RECORDS and free < room // 2):
                 break
             begin = working_seconds()
             try:
@@ -229,6 +230,7 @@ class KernelTable:
                 self.read_seconds += working_seconds() - begin
             self._told(run, list(batch.values()))
             self._add(run, batch)
+            records += sum(len(cta.runs) + len(cta.pool) for cta in batch.values())
         grid = self.dispatcher.grids[run.slot]
         grid.more = not run.exhausted
         if run.failed:
@@ -237,12 +239,16 @@ class KernelTable:
     def _batch(self, run: Running, most: int, asked: Callable[[], bool]) -> dict[int, Cta]:
         """Read CTAs that can be copied together, by linear id; fewer if there are no more."""
         batch: dict[int, Cta] = {}
-        records, warps = 0, run.kernel.warps
+        records, warps, seen = 0, run.kernel.warps, run.seen
         while len(batch) < most and records < BATCH_RECORDS and not asked():
             cta = self._next(run)
             if cta is None:
                 break
-            batch[self._number(run, cta, warps)] = cta
+            number = linear(run.kernel, cta)
+            if len(cta.warps) != warps or number in seen:
+                raise _unexpected(run, cta)
+            seen.add(number)
+            batch[number] = cta
             records += len(cta.runs) + len(cta.pool)
         return batch
 
@@ -289,20 +295,6 @@ class KernelTable:
             self._readings.note(run.order)
         self.streams.sm.kernels[run.slot].active = 0
         del self.running[run.slot]
-
-    def _number(self, run: Running, cta: Cta, warps: int) -> int:
-        """The linear id of a CTA that was not read before, and has as many warps as expected."""
-        x, y, z = cta.index
-        number = linear(run.kernel, cta)
-        if len(cta.warps) != warps:
-            raise WorkloadError(
-                f"kernel {run.kernel.id} ({run.kernel.name}), CTA {x},{y},{z}: "
-                f"{len(cta.warps)} warps; expected {warps}"
-            )
-        if number in run.seen:
-            raise WorkloadError(f"kernel {run.kernel.id}: CTA {x},{y},{z} appears twice")
-        run.seen.add(number)
-        return number
 
     def _add(self, run: Running, batch: dict[int, Cta]) -> None:
         """Queue CTAs; those of a cluster wait for each other and follow in the order of ranks."""
@@ -352,3 +344,14 @@ class KernelTable:
             inside = (first <= static) & (static < first + runs["count"])
             text = code.texts[code.instructions["text"][static]]
             run.unknown[text] += int(inside.sum())
+
+
+def _unexpected(run: Running, cta: Cta) -> WorkloadError:
+    """What is wrong with a CTA that was read before, or has another number of warps."""
+    kernel, (x, y, z) = run.kernel, cta.index
+    if len(cta.warps) == kernel.warps:
+        return WorkloadError(f"kernel {kernel.id}: CTA {x},{y},{z} appears twice")
+    return WorkloadError(
+        f"kernel {kernel.id} ({kernel.name}), CTA {x},{y},{z}: "
+        f"{len(cta.warps)} warps; expected {kernel.warps}"
+    )

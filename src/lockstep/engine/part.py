@@ -19,6 +19,7 @@ from lockstep.model.control import Control
 from lockstep.model.records import records
 
 WORD = 8  # bytes
+TOLD = ("worked", "busy", "waited", "exchanges", "words")  # of ``RankWork``, times in ns
 HOOK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32)
 
 
@@ -71,10 +72,10 @@ class Part:
         # The hook knows the part: with one, only garbage collection would free the state.
         self._hook = HOOK(self._meet) if transport else None
         self._error: BaseException | None = None
-        self._host = transport.hosts[mine] if transport else ""
         self._waiter = HOOK(self._await) if transport else None
         self._state = records(1, nearby.MEETING)
         self._state[0].machine = mine
+        self._told = np.zeros((size, len(TOLD)), np.int64)
         self.near = nearby.alone()  # until the part is joined
 
     @property
@@ -122,24 +123,34 @@ class Part:
         }
 
     def share(self, arrays: list[np.ndarray], groups: list[int]) -> None:
-        """Fill the rows of other parts in arrays that have one for each shard of some groups."""
+        """Fill the rows of other parts in arrays that have one for each shard of some groups.
+
+        They tell each other, too, what they have done so far.
+        """
         if self._transport is None:
             return
         transport, raw = self._transport, [_raw(array) for array in arrays]
-        rows = [_bytes(a[self.shards[group]]) for a, group in zip(raw, groups)]
-        used = sum(map(len, rows))
-        packet = np.zeros(-(-used // WORD), np.int64)
-        np.concatenate(rows, out=packet.view(np.uint8)[:used])
+        packet = self._packed([a[self.shards[group]] for a, group in zip(raw, groups)])
+        self._told[transport.rank] = packet[: len(TOLD)]
         given = [None if r == transport.rank else packet for r in range(transport.size)]
-        for other, came in zip(self._parts, transport.exchange(given)):
+        for r, came in enumerate(transport.exchange(given)):
             if came is None:
                 continue
-            left = came.view(np.uint8)
+            self._told[r], left = came[: len(TOLD)], came[len(TOLD) :].view(np.uint8)
             for array, group in zip(raw, groups):
-                places = other[group]
+                places = self._parts[r][group]
                 room = len(places) * array.nbytes // len(array)
                 row, left = left[:room], left[room:]
                 array[places] = row.view(array.dtype).reshape(len(places), *array.shape[1:])
+
+    def _packed(self, rows: list[np.ndarray]) -> np.ndarray:
+        """What this machine has done, and rows one after the other."""
+        given = [_bytes(row) for row in rows]
+        used = sum(map(len, given))
+        packet = np.zeros(len(TOLD) - (-used // WORD), np.int64)
+        packet[: len(TOLD)] = [self._state[0][name] for name in TOLD]
+        np.concatenate(given, out=packet[len(TOLD) :].view(np.uint8)[:used])
+        return packet
 
     def add(self, array: np.ndarray) -> np.ndarray:
         """The sum of what all parts have; the array is not written any more."""
@@ -201,22 +212,20 @@ class Part:
         own = self._state[0]
         own.since, own.since_busy = monotonic_ns(), thread_time_ns()
 
-    def share_work(self) -> list[RankWork]:
-        """Of each machine what it has done; alone nothing."""
+    @property
+    def work(self) -> list[RankWork]:
+        """Of each machine what it had done when all shared something last; alone nothing."""
         if self._transport is None:
             return []
-        own = self._state[0]
-        work = RankWork(
-            self._host,
-            len(self.shards[SMS]),
-            len(self.shards[PARTITIONS]),
-            float(own.worked) / 1e9,
-            float(own.busy) / 1e9,
-            float(own.waited) / 1e9,
-            int(own.exchanges),
-            int(own.words),
-        )
-        return self._transport.share(work)
+        parts = zip(self._transport.hosts, self._parts, self._told.tolist())
+        return [
+            RankWork(
+                *(host, len(part[SMS]), len(part[PARTITIONS])),
+                *(ns / 1e9 for ns in times),
+                *(exchanges, words),
+            )
+            for host, part, (*times, exchanges, words) in parts
+        ]
 
     def _await(self, packets: int | None, other: int) -> int:
         """Called by the loop: wait for what a machine of this host gives; whether it never will."""

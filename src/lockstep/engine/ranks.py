@@ -165,7 +165,7 @@ def _run(ends: _Ends, simulation: Simulation, *what: Any) -> None:
     try:
         part.begin()
         simulation.run(*what)
-        simulation.work = part.share_work()
+        simulation.work = part.work
     except BaseException as error:
         if isinstance(error, RankLost):
             error.cycle = max(error.cycle, simulation.now)

@@ -12,6 +12,7 @@ from lockstep.model.modules.pages import Pages
 from lockstep.model.modules.pages import build as build_owners
 from lockstep.model.records import copy_fields, records, words, zeros
 
+QUEUE = 4  # times the CTAs that a window may need, of small ones: so they are read many at a time
 THOUSAND = 1000  # in which CTAs are started: parts of a cycle
 WAITING_CTAS = 32  # of each SM, of grids whose parts go to modules
 
@@ -151,7 +152,7 @@ def build(gpu: GPU, control: Control, pages: Pages | None = None) -> Dispatcher:
         order=zeros(slots),
         grids=records(slots, GRID),
         progress=records(slots, PROGRESS),
-        pending=records((slots, int(2 * s.low)), PENDING),
+        pending=records((slots, int(QUEUE * s.low)), PENDING),
         given=zeros((n, slots)),
         storing=zeros((n, slots)),
         slots=records(n, SM_SLOTS),
