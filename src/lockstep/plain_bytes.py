@@ -1,6 +1,7 @@
 """Records as plain bytes, which NumPy copies at once: of records it looks at each field."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -43,4 +44,5 @@ def put_together(parts: Sequence[np.ndarray], target: np.ndarray) -> None:
         return
     if {part.dtype for part in parts} != {kind}:
         parts = [part.astype(kind) for part in parts]
-    raw[...] = np.frombuffer(b"".join(parts), raw.dtype)
+    told: Any = parts  # arrays are buffers, which their type does not say
+    raw[...] = np.frombuffer(b"".join(told), raw.dtype)

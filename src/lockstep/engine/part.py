@@ -220,11 +220,16 @@ class Part:
         parts = zip(self._transport.hosts, self._parts, self._told.tolist())
         return [
             RankWork(
-                *(host, len(part[SMS]), len(part[PARTITIONS])),
-                *(ns / 1e9 for ns in times),
-                *(exchanges, words),
+                host,
+                len(part[SMS]),
+                len(part[PARTITIONS]),
+                worked / 1e9,
+                busy / 1e9,
+                waited / 1e9,
+                exchanges,
+                words,
             )
-            for host, part, (*times, exchanges, words) in parts
+            for host, part, (worked, busy, waited, exchanges, words) in parts
         ]
 
     def _await(self, packets: int | None, other: int) -> int:
