@@ -21,9 +21,12 @@ _LANES = (
 )
 # Up to Ada nvcc 13.0 takes what __vsubus2 gives for no negative number, whatever its upper half is:
 # half of it, as a signed word, is a shift without a sign in its PTX. For Hopper ptxas 13.0 makes
-# (short)__vsub2(x, 3) of x alone.
-_OF_LANES = [(name, 4 if name in ("sub", "subus") else n) for name, n in product(_LANES, (2, 4))]
-_LANES_OF_ONE = ("abs", "absss", "neg", "negss")
+# (short)__vsub2(x, 3) of x alone, and x of the short x - (short)__vneg2(3).
+_OF_BYTES = ("sub", "subus", "neg")
+_OF_LANES, _OF_ONE = (
+    [(name, 4 if name in _OF_BYTES else n) for name, n in product(names, (2, 4))]
+    for names in (_LANES, ("abs", "absss", "neg", "negss"))
+)
 _SIGNED = "(i32){u32}"
 INTEGERS = {
     "u32": (
@@ -54,7 +57,7 @@ INTEGERS = {
 LANES = {
     "u32": (
         *_calls(tuple(f"__v{name}{n}" for name, n in _OF_LANES), WORD, WORD),
-        *_calls(tuple(f"__v{name}{n}" for name in _LANES_OF_ONE for n in (2, 4)), WORD),
+        *_calls(tuple(f"__v{name}{n}" for name, n in _OF_ONE), WORD),
         *_calls(("__vsadu4", "__vsads2"), WORD, WORD),
         *_calls(
             tuple(f"__vi{n}_s32" for n in ("addmax", "addmin", "max3", "min3")),
