@@ -2,9 +2,10 @@
 
 ``python scripts/random_cuda.py --programs 500`` needs nvcc 13 and g++. It prints what differs, and
 exits with 1 if anything does. ``--scale large`` makes longer programs, ``--timing`` simulates them
-too, ``--at-issue`` executes them as they are simulated, ``--profile`` counts what they do; what
-follows ``--nvcc`` goes to the compiler, such as ``--nvcc=-O0`` or ``--nvcc=-G``. ``--keep DIR``
-leaves the source of each batch, and its PTX and cubins, where it can be looked at.
+too, ``--at-issue`` executes them as they are simulated, ``--profile`` counts what they do,
+``--check all`` looks for mistakes in them, which have none; what follows ``--nvcc`` goes to the
+compiler, such as ``--nvcc=-O0`` or ``--nvcc=-G``. ``--keep DIR`` leaves the source of each batch,
+and its PTX and cubins, where it can be looked at.
 """
 
 import argparse
@@ -35,6 +36,7 @@ def main() -> int:
     parser.add_argument("--timing", action="store_true", help="simulate launches, too")
     parser.add_argument("--at-issue", action="store_true", help="execute them at issue")
     parser.add_argument("--profile", action="store_true", help="count what they do")
+    parser.add_argument("--check", help="memory, init, races or all: they have no mistakes")
     parser.add_argument("--nvcc", action="append", default=[], help="an option of nvcc")
     parser.add_argument("--keep", type=Path, help="a folder for sources and binaries")
     parser.add_argument(
@@ -43,7 +45,7 @@ def main() -> int:
     options = parser.parse_args()
     forms = [f"{kind}_{one}" for one in options.arch or () for kind in ("ptx", "sm")] or FORMS
     device = {"timing": options.timing or options.at_issue, "at_issue": options.at_issue}
-    device["profile"] = options.profile
+    device |= {"profile": options.profile, "check": options.check}
     wrong, begin = 0, time.process_time()
     last = options.seed + options.programs
     for first in range(options.seed, last, BATCH):

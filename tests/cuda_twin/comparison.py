@@ -31,7 +31,8 @@ class UndefinedProgram(Exception):
 def compare(built: Built, **device: object) -> Iterator[Mismatch]:
     """All programs that go wrong in one of their forms; ``device``: options of the device.
 
-    They compute something else, or lanes do not come to an operation that names them.
+    They compute something else, lanes do not come to an operation that names them, or a check of
+    the device finds a mistake.
     """
     expected = [built.on_host(k) for k in range(len(built.programs))]
     for k, one in enumerate(built.programs):
@@ -48,6 +49,7 @@ def compare(built: Built, **device: object) -> Iterator[Mismatch]:
                     problem = difference(expected[k], found)
                     if forced and not problem:
                         problem = f"lanes went on {forced} times without others they waited for"
+                    problem = problem or next(map(str, gpu.findings), "")
             except LockstepError as error:
                 problem = f"{type(error).__name__}: {error}"
             if problem:

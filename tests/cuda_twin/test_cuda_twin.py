@@ -65,3 +65,10 @@ def test_machine_code_and_ptx_compute_what_cpp_computes(tmp_path, first):
 )
 def test_programs_that_went_wrong_once(tmp_path, seed):
     assert list(compare(Built([program(seed, MEDIUM)], tmp_path))) == []
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc, and there is none")
+def test_checks_find_no_mistakes_where_there_are_none(tmp_path):
+    built = Built([program(seed, SMALL) for seed in range(200, 210)], tmp_path)
+    assert list(compare(built, check="all")) == []
