@@ -117,8 +117,8 @@ class Lift(BlockLift):
     def store_live(self, live: set[str]) -> None:
         """Write the registers that later blocks read back to their slots.
 
-        Uniform ones, too, are written for the lanes here alone: a GPU runs no other lanes of the
-        warp while compilers keep something in one, and here others may have a turn.
+        Uniform ones, too, are written for the lanes here alone: compilers keep something in one
+        where a GPU runs no other lanes of the warp, and here others may have a turn.
         """
         for name in self.written:
             if name in live:

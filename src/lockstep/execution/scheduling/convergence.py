@@ -249,8 +249,8 @@ def go_on_without_members(x, w):
     """Whether lanes of a warp waited for others that cannot come; some of them do so no longer.
 
     Those where paths join, the innermost of them, before those at an operation: a program says who
-    takes part in that, and where paths join is the compiler's affair. Lanes leave a region for an
-    operation or a barrier without a BREAK, and GPUs let the others go on, too: that is not counted.
+    takes part in that, and where paths join is the compiler's affair. Compilers let lanes leave a
+    region for an operation or a barrier without a BREAK: that the others go on is not counted.
     """
     group, lane, fewest, called = -1, 0, NOBODY + 1, False
     for g in range(x.warps[w].groups):
