@@ -21,7 +21,7 @@ _LANES = (
 )
 # Up to Ada nvcc 13.0 takes what __vsubus2 gives for no negative number, whatever its upper half is:
 # half of it, as a signed word, is a shift without a sign in its PTX. For Hopper ptxas 13.0 makes
-# (short)__vsub2(x, 3) of x alone, and x of the short x - (short)__vneg2(3).
+# (short)__vsub2(x, 3) of x alone; in a program with __vneg2 of a number it added 0 in its place.
 _OF_BYTES = ("sub", "subus", "neg")
 _OF_LANES, _OF_ONE = (
     [(name, 4 if name in _OF_BYTES else n) for name, n in product(names, (2, 4))]
