@@ -25,7 +25,7 @@ from lockstep.workload.at_issue import Exchange
 FETCH_SPACING = 1 << 24  # instruction cache lines between the codes of two kernels
 CONSTANTS = 1 << 60  # where those of the first launch begin: above the addresses of all memory
 _NOT_KEPT = "no checkpoint while kernel {0.id} ({0.title}) runs: it is executed at issue"
-BATCH_RECORDS = 1 << 16  # runs and addresses of CTAs that are copied together
+BATCH_RECORDS = 1 << 16  # runs and listed addresses of CTAs that are copied together
 Read = Callable[[Kernel, Sequence[Cta], int], None]  # as of ``stop.ReadingRule``
 
 
@@ -230,7 +230,7 @@ class KernelTable:
                 self.read_seconds += working_seconds() - begin
             self._told(run, list(batch.values()))
             self._add(run, batch)
-            records += sum(len(cta.runs) + len(cta.pool) for cta in batch.values())
+            records += sum(map(_records, batch.values()))
         grid = self.dispatcher.grids[run.slot]
         grid.more = not run.exhausted
         if run.failed:
@@ -249,7 +249,7 @@ class KernelTable:
                 raise _unexpected(run, cta)
             seen.add(number)
             batch[number] = cta
-            records += len(cta.runs) + len(cta.pool)
+            records += _records(cta)
         return batch
 
     def _next(self, run: Running) -> Cta | None:
@@ -344,6 +344,11 @@ class KernelTable:
             inside = (first <= static) & (static < first + runs["count"])
             text = code.texts[code.instructions["text"][static]]
             run.unknown[text] += int(inside.sum())
+
+
+def _records(cta: Cta) -> int:
+    """What a CTA takes in a batch."""
+    return len(cta.runs) + len(cta.pool)
 
 
 def _unexpected(run: Running, cta: Cta) -> WorkloadError:

@@ -17,8 +17,8 @@ from lockstep.engine.transport import RankLost, Transport
 from lockstep.errors import LockstepError
 from lockstep.model.control import Control
 from lockstep.model.records import records
+from lockstep.plain_bytes import plain
 
-WORD = 8  # bytes
 TOLD = ("worked", "busy", "waited", "exchanges", "words")  # of ``RankWork``, times in ns
 HOOK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32)
 
@@ -40,12 +40,6 @@ def owners(
         share_out(np.arange(n), size, () if g else starts, g == SCHEDULED)
         for g, n in enumerate(shards)
     ]
-
-
-def _raw(array: np.ndarray) -> np.ndarray:
-    """Records as elements of so many bytes, in the same memory: so NumPy copies them at once."""
-    there = array.view(np.ndarray)
-    return there.view((np.void, there.itemsize)) if there.dtype.names else there
 
 
 def _bytes(rows: np.ndarray) -> np.ndarray:
@@ -129,7 +123,7 @@ class Part:
         """
         if self._transport is None:
             return
-        transport, raw = self._transport, [_raw(array) for array in arrays]
+        transport, raw = self._transport, list(map(plain, arrays))
         packet = self._packed([a[self.shards[group]] for a, group in zip(raw, groups)])
         self._told[transport.rank] = packet[: len(TOLD)]
         given = [None if r == transport.rank else packet for r in range(transport.size)]
@@ -147,7 +141,7 @@ class Part:
         """What this machine has done, and rows one after the other."""
         given = [_bytes(row) for row in rows]
         used = sum(map(len, given))
-        packet = np.zeros(len(TOLD) - (-used // WORD), np.int64)
+        packet = np.zeros(len(TOLD) - (-used // packets.WORD_BYTES), np.int64)
         packet[: len(TOLD)] = [self._state[0][name] for name in TOLD]
         np.concatenate(given, out=packet[len(TOLD) :].view(np.uint8)[:used])
         return packet
