@@ -282,12 +282,17 @@ def test_ctrl_c_while_a_kernel_starts(small, mixed, raw):
     assert totals(second.sm)["warp_instructions"] == second.warp_instructions == 0
 
 
-def test_progress_only_grows(small, mixed, monkeypatch):
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_progress_only_grows(small, mixed, monkeypatch, ranks):
     monkeypatch.setattr("lockstep.engine.progress.SECONDS", 0.0)
     seen = []
-    run(mixed().workload(), small(), progress=lambda *facts: seen.append(facts[:4]))
+    told = run(
+        mixed().workload(), small(), ranks=ranks, progress=lambda *facts: seen.append(facts[:4])
+    )
     assert seen and all(a <= b for one, two in pairwise(seen) for a, b in zip(one, two))
     assert seen[-1][:2] == (24, 24)
+    executed = sum(kernel.warp_instructions for kernel in told.kernels)
+    assert seen[-1][3] == pytest.approx(executed, rel=0.2 if ranks > 1 else 0)
 
 
 @pytest.mark.parametrize("interval", [1, 70, 500, 10**9])
