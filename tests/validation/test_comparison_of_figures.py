@@ -1,7 +1,7 @@
 import pytest
 
 from lockstep.validation import document
-from lockstep.validation.comparison import Comparison, Figure
+from lockstep.validation.comparison import Comparison, Figure, as_counted
 
 FIGURES = [Figure("a", 11, 10, "here"), Figure("b", 9700, 10000, "there")]
 PAGE = """\
@@ -74,3 +74,9 @@ def test_a_file_without_tables_is_refused(tmp_path, data, problem):
         document.read(path)
     with pytest.raises(document.InputError, match="cannot read"):
         document.read(tmp_path / "absent.md")
+
+
+def test_dram_sectors_are_seen_in_steps_of_eight_and_nothing_else_is():
+    read = "dram__sectors_read.sum"
+    assert [as_counted(read, n) for n in (0.0, 7.0, 8.0, 27.0)] == [0, 0, 8, 24]
+    assert as_counted("gpc__cycles_elapsed.max", 1234.5) == 1234.5

@@ -52,17 +52,18 @@ def test_what_the_index_says(folder):
 def test_each_kernel_is_compared_in_both_states(folder, monkeypatch):
     asked = []
 
-    def run(kernel, gpu, threads, change, launches):
-        asked.append((kernel.name, gpu, threads, change, launches))
-        if kernel.name == "copy-64" and launches == 2:
+    def run(kernel, process, gpu, threads, change):
+        asked.append((kernel.name, process, gpu, threads, change))
+        if kernel.name == "copy-64" and change == triton.STATES["warm"]:
             raise LockstepError("it fell over")
         return dict.fromkeys(triton.COUNTERS, 150.0)
 
     monkeypatch.setattr(triton, "run", run)
     said = []
     found = {c.key: c for c in triton.kernels(folder, said.append, 2)}
-    assert asked[0] == ("scale-96", "H100_SXM", 2, "launch.l2=flush", 1)
-    assert asked[-1] == ("copy-64", "H100_SXM", 2, "launch.l2=replay", 2)
+    names, (one, same, other, _), *rest = zip(*asked)
+    assert names == ("scale-96", "copy-64") * 2 and one is same is not other
+    assert list(zip(*rest))[1:3] == [("H100_SXM", 2, triton.STATES[s]) for s in ("cold", "warm")]
     assert said[0] == "scale-96, cold" and len(said) == 4
     cold, warm = found["triton cold cycles"], found["triton warm cycles"]
     assert [f.error for f in cold.figures] == [-0.25, -0.625]
@@ -71,18 +72,44 @@ def test_each_kernel_is_compared_in_both_states(folder, monkeypatch):
     assert found["triton cold DRAM sectors read"].figures[0].measured == 5
 
 
-@pytest.mark.parametrize("state", triton.STATES)
-def test_a_kernel_is_executed_and_timed(state):
-    items = 96
+def saxpy(items):
+    """A kernel that reads a tensor x and changes a tensor y."""
     tensor = (items,), np.dtype("float32")
     arguments = items, np.float32(0.5), tensor, tensor
     code = cubins("sm_90")["saxpy"]
-    kernel = triton.CompiledKernel("saxpy-96", "saxpy", code, (1,), arguments, 3, 0)
-    metrics = triton.run(kernel, "H100_SXM", 1, *triton.STATES[state])
+    grid = (-(-items // 1024),)
+    return triton.CompiledKernel("saxpy", "saxpy", code, grid, arguments, 32, 0)
+
+
+@pytest.mark.parametrize(("state", "sectors"), [("cold", 24), ("warm", 0)])
+def test_a_kernel_is_executed_and_timed(state, sectors):
+    metrics = triton.run(saxpy(96), triton.Process(), "H100_SXM", 1, triton.STATES[state])
     assert metrics[triton.CYCLES] > 500
-    assert metrics["launch__block_size"] == 96
+    assert metrics["launch__block_size"] == 1024
     # Of a tensor, 12 sectors: from memory where the L2 is flushed before each launch.
-    assert metrics["dram__sectors_read.sum"] == (24 if state == "cold" else 0)
+    assert metrics["dram__sectors_read.sum"] == sectors
+
+
+def test_warm_only_what_shares_a_block_with_an_output_is_in_the_l2():
+    process = triton.Process()
+    items = 5 << 18  # x takes 5 MiB, of which the first 4 are a block without y
+    metrics = triton.run(saxpy(items), process, "H100_SXM", 2, triton.STATES["warm"])
+    sectors = metrics["dram__sectors_read.sum"]
+    assert 1 << 17 <= sectors < 1.15 * (1 << 17), "some lines of the block were lost by lot"
+
+
+def test_tensors_that_are_written_are_placed_last_and_the_last_ones_are_still_there():
+    process = triton.Process()
+    tensors = {k: np.zeros(2 << 20, np.uint8) for k in (0, 2, 3)}
+    first = process.place(tensors, {0})
+    assert [first[k].offset >> 20 for k in (2, 3, 0)] == [0, 2, 4]
+    second = process.place(tensors, {3})
+    assert [second[k].offset >> 20 for k in (0, 2, 3)] == [6, 8, 10]
+    third = process.place(tensors, {3})
+    assert [third[k].offset >> 20 for k in (0, 2, 3)] == [0, 2, 4]
+    contents = process.segments({k: v + k for k, v in tensors.items()}, third)
+    assert list(contents) == [0] and len(contents[0]) == 20 << 20
+    assert contents[0][:: 1 << 20].tolist() == [0, 0, 2, 2, 3, 3] + 14 * [0]
 
 
 def break_archive(folder):

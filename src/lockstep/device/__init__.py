@@ -6,7 +6,8 @@ Read ``device.py``, which is what users hold, and ``options.py``; then what it g
 of ``command_queue.py`` to ``timing.py``, which simulates, and which ``beginning.py`` makes; a copy
 of the host through ``copies.py``. ``system.py`` and ``peers.py``: several devices at one host.
 ``watching.py`` and ``recording.py``: who is told of launches; ``warmth.py``: what those leave that
-are not simulated; ``continuation.py``, ``course.py`` and ``effects.py``: checkpoints of programs.
+are not simulated; ``profiler.py``: what one leaves in the L2; ``continuation.py``, ``course.py``
+and ``effects.py``: checkpoints of programs. ``changes.py``: what launches changed in memory.
 """
 
 from lockstep.device.array import DeviceArray

@@ -94,7 +94,6 @@ class Device:
         self.watcher: Watcher | None = None
         self._streams = StreamTable(self)
         self.default_stream = self._streams.find(None)
-        self.filled: set[tuple[int, int] | None] = set()  # allocations that the host has written
         if options.notice:
             announce_compilation(options.notice)
         self._families = Families(self)

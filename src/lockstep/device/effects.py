@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from lockstep.device.changes import content, differing
 from lockstep.device.launch import Launch
 from lockstep.execution.launches.services import Services
 from lockstep.execution.memory.device_memory import DeviceMemory
@@ -37,7 +38,7 @@ class Effects:
             yield from ()
 
         def source(exchange: Exchange, keep: Keep | None = None) -> Watched:
-            before, allocations = self._content(), self._allocations()
+            before, allocations = content(self._memory), self._allocations()
             now = self._services.nanoseconds
 
             def close() -> None:
@@ -66,18 +67,11 @@ class Effects:
     def _allocations(self) -> bytes:
         return self._memory.table[: len(self._memory)].tobytes()
 
-    def _content(self) -> dict[int, np.ndarray]:
-        """A copy of each allocation, by its address."""
-        places = self._memory.table[: len(self._memory)].tolist()
-        return {
-            address: self._memory.view(address, size).copy() for address, size in places if size
-        }
-
     def _note(self, launch: Launch, before: dict[int, np.ndarray], now: int) -> None:
         places, contents = [], []
         for address, old in before.items():
             new = self._memory.view(address, len(old)) if self._memory.find(address) else old
-            for start in _differing(old, new):
+            for start in differing(old, new, PAGE):
                 piece = new[start : start + PAGE]
                 places.append((address + start, len(piece)))
                 contents.append(piece.copy())
@@ -101,14 +95,6 @@ class Effects:
         launch.forced = effect["forced"]
         if launch.counters is not None:
             launch.counters.take(*effect["counters"])
-
-
-def _differing(old: np.ndarray, new: np.ndarray) -> list[int]:
-    """Where pages begin whose content is not the same."""
-    whole = len(old) // PAGE * PAGE
-    differ = (old[:whole] != new[:whole]).reshape(-1, PAGE).any(axis=1)
-    starts = (np.flatnonzero(differ) * PAGE).tolist()
-    return starts + [whole] * bool((old[whole:] != new[whole:]).any())
 
 
 class Watched:

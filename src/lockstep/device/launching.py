@@ -20,7 +20,6 @@ class LaunchingDevice(OwningDevice, Protocol):
     """A device, as far as launches need it."""
 
     watcher: Watcher | None
-    filled: set[tuple[int, int] | None]  # allocations that the host has written
     launches: list[Launch]
     profiling: bool
     at_issue: bool
@@ -81,8 +80,6 @@ def queue(device: LaunchingDevice, launch: Launch, timing: Timing) -> None:
         command = noting_peer_accesses(command, device.memory, device.peers.note_accesses)
     if device.recorder:
         device.recorder.launch(command)
-    if device.gpu.launch.l2 == "replay":
-        timing.save((*a, a in device.filled) for a in device.memory.allocations())
     timing.launch(launch, command)
 
 

@@ -1,13 +1,14 @@
 """Simulating a device's launches: functional runs feed the timing model, launch after launch."""
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
 from lockstep.device.command_queue import CommandQueue
 from lockstep.device.continuation import Continuation
 from lockstep.device.launch import Launch
+from lockstep.device.profiler import KernelReplay
 from lockstep.device.treatment import Treatment
 from lockstep.device.warmth import LaunchHistory
 from lockstep.engine import Session, mpi
@@ -17,15 +18,10 @@ from lockstep.engine.system import SystemSession
 from lockstep.engine.transport import Communicator, Transport, check_alike
 from lockstep.errors import LockstepError
 from lockstep.execution.memory.device_memory import DeviceMemory
-from lockstep.gpus.library import totals
 from lockstep.gpus.spec import GPU
 from lockstep.gpus.system import GpuSystem
 from lockstep.host_calls import HostCommand
 from lockstep.workload import Command, Kernel, MemoryCopy
-from lockstep.workload.warm import MemoryPass
-
-COPIES = 1 << 43  # bytes from device memory to where a profiler keeps copies; a guess
-OTHERS = 1 << 44  # where nobody's data lie
 
 
 class Stopped(LockstepError):
@@ -54,7 +50,7 @@ class Timing:
         self._launches: dict[int, Launch] = {}  # those that are not done
         self.ended: Callable[[Launch], None] | None = None  # is told of those that are
         self._finished = 0
-        self._profiled = False  # whether the L2 was filled by others
+        self._replay = KernelReplay(gpu, memory) if gpu.launch.l2 == "replay" else None
         self._digest = hashlib.sha256()
         joint.members.append(self)
 
@@ -70,6 +66,10 @@ class Timing:
 
     def launch(self, launch: Launch, kernel: Kernel) -> None:
         """Queue a launch, to be simulated when somebody waits for it."""
+        if self._replay:
+            self.synchronize()
+            for memory in self._replay.passes(launch):
+                self._put(memory)
         self._note(launch)
         if self.continuation:
             kernel = self.continuation.kernel(launch, kernel)
@@ -79,24 +79,6 @@ class Timing:
         self._put(kernel)
         parts = (launch.kernel.module.key, kernel.name, launch.geometry, launch.parameters)
         self._digest.update(repr((*parts, kernel.stream)).encode())
-
-    def save(self, allocations: Iterable[tuple[int, int, bool]]) -> None:
-        """Queue what a profiler does before it replays a launch.
-
-        ``allocations``: address, bytes, and whether the host has written it. All of them are read
-        and kept elsewhere; those that the host has not written are taken for what the kernel
-        writes, which is restored. At the first launch the L2 is full of what was there before.
-        """
-        if not self._profiled:
-            self._put(MemoryPass(OTHERS, 2 * totals(self._gpu).l2_bytes))
-            self._profiled = True
-        allocations = [a for a in allocations if a[1] > 0]
-        for address, size, _ in allocations:
-            self._put(MemoryPass(address, size))
-            self._put(MemoryPass(address + COPIES, size))
-        for address, size, filled in allocations:
-            if not filled:
-                self._put(MemoryPass(address, size, written=True))
 
     def passed(self, launch: Launch) -> None:
         """Note a launch that is executed and not simulated."""

@@ -39,13 +39,17 @@ def copy_to_device(memory, address, size):
     long written them when the kernel starts. What it displaces is gone to memory uncounted. The
     beginning of a long copy is displaced by its end: it is counted, and not looked at.
     """
-    _pass(memory, address, size, True, False, True)
+    _pass(memory, address, size, True, False)
 
 
 @jit
 def pass_through(memory, address, size, written):
-    """Memory that is read or ``written`` before a kernel, in no time and uncounted."""
-    _pass(memory, address, size, False, written, False)
+    """Memory that is read or ``written`` before a kernel, in no time and uncounted.
+
+    Where the L2 has two sides, every second line that is read is on both: it was read before, and
+    who reads it now is on the same side or on the other.
+    """
+    _pass(memory, address, size, False, written)
 
 
 @jit
@@ -98,7 +102,7 @@ def _hold(memory, address, valid, dirty):
 
 
 @jit
-def _pass(memory, address, size, mirrored, written, counted):
+def _pass(memory, address, size, copied, written):
     if size <= 0:
         return
     spec = memory.l2.spec[0]
@@ -108,21 +112,22 @@ def _pass(memory, address, size, mirrored, written, counted):
     tail = (address + size) // line_bytes - COPY_CAPACITIES * keys.shape[0] * keys.shape[1]
     if first < tail * line_bytes:
         first = tail * line_bytes
-        if counted:
+        if copied:
             _count_skipped(memory, first // spec.sector_bytes - address // spec.sector_bytes)
     for line_address in range(first, address + size, line_bytes):
         low = max(0, address - line_address) // spec.sector_bytes
         high = (min(line_bytes, address + size - line_address) - 1) // spec.sector_bytes
         slice_ = pages.slice_of(memory.slices, line_address, memory.l2.policies.slice_hash)
         sectors = (2 << high) - (1 << low)
-        if counted:
+        if copied:
             memory.counters[memory.l2.slices[slice_].channel].copy_sectors += popcount(sectors)
         _place(memory, slice_, line_address, sectors, sectors if written else 0)
-        if (mirrored and spec.near_reads) or (written and spec.wide_writes):
+        both = copied or (not written and line_address // line_bytes % 2 == 1)
+        if (both and spec.near_reads) or (written and spec.wide_writes):
             for side in range(spec.sides):
                 other = l2_sides.mirror(spec, slice_, side)
                 if other != slice_:
-                    _place(memory, other, line_address, sectors if mirrored else 0, 0)
+                    _place(memory, other, line_address, sectors if both else 0, 0)
     forget_lookups(memory)
 
 

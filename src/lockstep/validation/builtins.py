@@ -13,7 +13,7 @@ from lockstep.correlation.comparison import ComparedRow, correlate_read
 from lockstep.correlation.hardware import read_hardware
 from lockstep.correlation.launches import CYCLES, Launch
 from lockstep.errors import LockstepError
-from lockstep.validation.comparison import Comparison, Figure
+from lockstep.validation.comparison import Comparison, Figure, as_counted
 from lockstep.validation.runs import Runner, executable
 
 GPU = "H100_SXM"
@@ -98,7 +98,8 @@ def _compared(
             continue
         for counter, result in results.items():
             if counter in row.hardware and counter in row.ours:
-                figure = Figure(name, row.ours[counter], row.hardware[counter], SOURCE)
+                ours = as_counted(counter, row.ours[counter])
+                figure = Figure(name, ours, row.hardware[counter], SOURCE)
                 result.figures.append(figure)
     return list(results.values())
 

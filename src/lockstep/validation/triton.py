@@ -18,15 +18,19 @@ from lockstep import api
 from lockstep.correlation.hardware import read_hardware
 from lockstep.correlation.launches import CYCLES, Launch
 from lockstep.device.device import Device
+from lockstep.device.launch import Launch as DeviceLaunch
 from lockstep.errors import InputError, LockstepError
 from lockstep.isa.instruction import WARP_SIZE
-from lockstep.validation.comparison import Comparison, Figure
+from lockstep.validation.comparison import Comparison, Figure, as_counted
+from lockstep.validation.pytorch_memory import CachingAllocator, Piece
 
 GPU = "H100_SXM"
 SOURCE = "H100 80GB HBM3 (SXM5), ncu 2025.3.1, Triton 3.6"
 ARCHIVE, INDEX = "kernels.tar.gz", "index.json"
-STATES = {"cold": ("launch.l2=flush", 1), "warm": ("launch.l2=replay", 2)}
-"""What a profiler did to the L2, and how many launches there are: the last one is compared."""
+STATES = {"cold": "launch.l2=flush", "warm": "launch.l2=replay"}
+"""What a profiler did to the L2."""
+REST = 256 << 20
+"""Bytes that the process has besides: far more than an L2 holds, as with PyTorch; a guess."""
 COUNTERS = {
     CYCLES: "cycles",
     "sm__inst_executed.sum": "warp instructions",
@@ -131,10 +135,11 @@ def _in_state(
         counter: Comparison(key(state, counter), f"Triton kernels on {gpu}, {state}: {what}")
         for counter, what in COUNTERS.items()
     }
+    process = Process()
     for kernel, launch in rows:
         say(f"{kernel.name}, {state}")
         try:
-            metrics = run(kernel, gpu, threads, *STATES[state])
+            metrics = run(kernel, process, gpu, threads, STATES[state])
         except LockstepError as error:
             for result in results.values():
                 result.skipped.append(f"{kernel.name}: {error}")
@@ -148,27 +153,82 @@ def _compare(
 ) -> None:
     for counter, result in results.items():
         if counter in launch.metrics:
-            figure = Figure(name, metrics[counter], launch.metrics[counter], SOURCE)
+            ours = as_counted(counter, metrics[counter])
+            figure = Figure(name, ours, launch.metrics[counter], SOURCE)
             result.figures.append(figure)
 
 
+class Process:
+    """Where the tensors of a process lie that runs one kernel after the other.
+
+    Those of a kernel are there until the next one has its own; what the kernel only writes came
+    last, as in ``out = torch.empty_like(x)``.
+    """
+
+    def __init__(self) -> None:
+        self._allocator = CachingAllocator()
+        self._held: list[Piece] = []
+
+    def place(self, tensors: dict[int, np.ndarray], written: set[int]) -> dict[int, Piece]:
+        """Where the tensors of the next kernel lie, by the numbers of its arguments."""
+        order = sorted(tensors, key=lambda number: (number in written, number))
+        places = {number: self._allocator.allocate(tensors[number].nbytes) for number in order}
+        for piece in self._held:
+            self._allocator.free(piece)
+        self._held = list(places.values())
+        return places
+
+    def segments(
+        self, tensors: dict[int, np.ndarray], places: dict[int, Piece]
+    ) -> dict[int, np.ndarray]:
+        """What the segments hold that have tensors in them (uint8), by their numbers."""
+        found: dict[int, np.ndarray] = {}
+        for number, piece in sorted(places.items(), key=lambda item: item[1].segment):
+            size = self._allocator.segments[piece.segment].bytes
+            content = found.setdefault(piece.segment, np.zeros(size, np.uint8))
+            values = tensors[number].reshape(-1).view(np.uint8)
+            content[piece.offset : piece.offset + len(values)] = values
+        return found
+
+
 def run(
-    kernel: CompiledKernel, gpu: str, threads: int, change: str, launches: int
+    kernel: CompiledKernel, process: Process, gpu: str, threads: int, change: str
 ) -> dict[str, float]:
-    """The metrics of the last of some launches of a kernel; its tensors hold random numbers."""
+    """The metrics of a launch of a kernel; its tensors hold random numbers."""
     random = np.random.default_rng(0)
+    tensors = {
+        number: np.asarray(random.standard_normal(argument[0])).astype(argument[1])
+        for number, argument in enumerate(kernel.arguments)
+        if isinstance(argument, tuple)
+    }
+    places = process.place(tensors, _written(kernel, tensors, gpu))
     with Device(api.gpu(gpu, [change]), timing=True, threads=threads) as device:
-        function = device.load_cubin(kernel.cubin)[kernel.entry]
-        arguments: list[Any] = []
-        for argument in kernel.arguments:
-            if isinstance(argument, tuple):
-                shape, kind = argument
-                argument = device.array(np.asarray(random.standard_normal(shape)).astype(kind))
-            arguments.append(argument)
-        # Triton's compiler appends pointers to scratch memory, which these kernels do not use.
-        arguments += [0] * (len(function.parameters) - len(arguments))
-        configured = function[kernel.grid, kernel.warps * WARP_SIZE, kernel.shared_bytes]
-        for _ in range(launches):
-            launch = configured(*arguments)
-            launch.timed()
+        contents = process.segments(tensors, places)
+        segments = {number: device.array(content) for number, content in contents.items()}
+        device.memory.allocate(REST)
+        arguments = {n: segments[p.segment].pointer + p.offset for n, p in places.items()}
+        launch = _launch(device, kernel, arguments)
+        launch.timed()
         return launch.metrics
+
+
+def _written(kernel: CompiledKernel, tensors: dict[int, np.ndarray], gpu: str) -> set[int]:
+    """Which tensors a kernel changes, by the numbers of its arguments."""
+    with Device(gpu) as device:
+        arrays = {number: device.array(values) for number, values in tensors.items()}
+        _launch(device, kernel, arrays)
+        device.synchronize()
+        return {
+            number
+            for number, values in tensors.items()
+            if arrays[number].numpy().tobytes() != values.tobytes()
+        }
+
+
+def _launch(device: Device, kernel: CompiledKernel, tensors: dict[int, Any]) -> DeviceLaunch:
+    """Launch a kernel with these tensors, or their addresses."""
+    function = device.load_cubin(kernel.cubin)[kernel.entry]
+    arguments = [tensors.get(n, argument) for n, argument in enumerate(kernel.arguments)]
+    # Triton's compiler appends pointers to scratch memory, which these kernels do not use.
+    arguments += [0] * (len(function.parameters) - len(arguments))
+    return function[kernel.grid, kernel.warps * WARP_SIZE, kernel.shared_bytes](*arguments)

@@ -10,7 +10,7 @@ class MemoryPass(msgspec.Struct, frozen=True):
     """Memory that passes through the L2 before a launch, as a profiler saves and restores it.
 
     No part of a program: it is in no trace, and not counted. ``written``: what is written, which is
-    dirty; what is read is found at its home alone where the L2 has two sides.
+    dirty; of what is read, every second line is on both sides of an L2 that has two.
     """
 
     address: int

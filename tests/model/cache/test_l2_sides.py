@@ -174,13 +174,16 @@ def test_a_place_on_the_other_side_is_not_waited_for(make):
     assert side.count.l2_writebacks == 0
 
 
-@pytest.mark.parametrize(("come", "crossings"), [("copy", 0), ("pass_through", 1)])
-def test_a_host_copy_is_on_both_sides_and_what_a_profiler_read_at_its_home(
-    rig, make, come, crossings
+@pytest.mark.parametrize(
+    ("come", "line", "reader", "crossings"),
+    [("copy", 0, FAR, 0), ("pass_through", 0, FAR, 1), ("pass_through", 1, NEAR, 0)],
+)
+def test_a_host_copy_is_on_both_sides_and_of_what_a_profiler_read_every_second_line(
+    rig, make, come, line, reader, crossings
 ):
     side = make()
-    getattr(side, come)(0, LINE)
-    side.read(0, 0b0001, source=FAR)
+    getattr(side, come)(line * LINE, LINE)
+    side.read(line * LINE, 0b0001, source=reader)
     assert took(side) == rig.HIT + HOP
     assert side.count.l2_crossings == crossings
 

@@ -210,6 +210,11 @@ class Program(msgspec.Struct, dict=True, eq=False):
         return not np.isin(self.code["op"], _BULK).any()
 
     @functools.cached_property
+    def asks_host(self) -> bool:
+        """Whether it may ask the host for something: to print, to allocate, to launch kernels."""
+        return bool((self.blocks["ending"] == Ending.HOST).any())
+
+    @functools.cached_property
     def launches(self) -> bool:
         """Whether it may launch kernels, or have memory copied or filled after it has ended."""
         asks = self.blocks["ending"] == Ending.HOST
