@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
 
+_OF_VOID = frozenset(dir(np.void))
+
 
 class Record(np.void):  # type: ignore[misc]  # final for NumPy's types, whose own np.record does it
     """One record, with fields as attributes: properties of a class for its type of record.
@@ -28,10 +30,11 @@ class Record(np.void):  # type: ignore[misc]  # final for NumPy's types, whose o
         raise AttributeError(f"a record has no field {name!r}")
 
 
-def _set_first(record: Record, name: str, value: Any) -> None:
-    """``__setattr__`` of a class without its properties."""
-    _complete(type(record), record.dtype)
-    setattr(record, name, value)
+def _set(record: Record, name: str, value: Any) -> None:
+    """``__setattr__`` of a class without its properties: many records are only written."""
+    if name not in record.dtype.names:
+        raise AttributeError(f"a record has no field {name!r}")
+    record[name] = value
 
 
 def _complete(kind: type[Record], dtype: np.dtype) -> bool:
@@ -79,8 +82,8 @@ def as_records(array: np.ndarray) -> Records:
 @functools.cache
 def record_type(dtype: np.dtype) -> np.dtype:
     """The type that elements of record arrays have, with fields as attributes."""
-    kind = type("Record", (Record,), {"__slots__": (), "__setattr__": _set_first})
-    if any(hasattr(np.void, name) for name in dtype.names or ()):
+    kind = type("Record", (Record,), {"__slots__": (), "__setattr__": _set})
+    if not _OF_VOID.isdisjoint(dtype.names or ()):
         _complete(kind, dtype)  # nobody would ask for it
     return np.dtype((kind, dtype))
 

@@ -68,11 +68,10 @@ def build(kind: str, count: int, unit: int = 1) -> Hash:
     power = (count & -count).bit_length() - 1
     spec = as_records(np.zeros(1, HASH))
     spec[0] = (KINDS[kind], count, count >> power, divisor(unit))
-    images = [*_images(KINDS[kind], power), 0]
-    table = np.zeros((_BYTES, 256), np.int64)
-    for byte in range(_BYTES):
-        for bit in range(8):
-            table[byte, np.arange(256) >> bit & 1 == 1] ^= images[8 * byte + bit]
+    images = np.array([*_images(KINDS[kind], power), 0]).reshape(_BYTES, 8)
+    table = np.zeros((_BYTES, 1), np.int64)
+    for bit in range(8):  # of numbers below 2 ** bit, and of those with that bit
+        table = np.concatenate([table, table ^ images[:, bit : bit + 1]], axis=1)
     return Hash(spec, table)
 
 
