@@ -12,7 +12,7 @@ from lockstep._jit import Records, as_records
 from lockstep.caches.order import ENTRY
 from lockstep.plain_bytes import plain
 
-CHUNKS = 2  # of entries that may wait or be looked up
+CHUNKS = 4  # of entries that may wait or be looked up
 
 
 class Beside:

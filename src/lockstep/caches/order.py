@@ -51,7 +51,7 @@ ENTRY = np.dtype(
 )
 """One line of one warp's memory instruction, as it reaches the L1 of its SM."""
 
-CHUNK = 1 << 17  # entries that are made at a time: so many that a cache's lines are met often
+CHUNK = 1 << 16  # entries that are made at a time: so few that looking up begins early
 
 
 def places_of(kernel: Kernel, gpu: GPU) -> int:
