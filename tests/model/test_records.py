@@ -1,9 +1,11 @@
 """Arrays of the model's state: zeroed, aligned, apart from each other."""
 
 import errno
+import gc
 import itertools
 import mmap
 import threading
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +44,42 @@ def test_arrays_are_zeroed_aligned_and_apart(together):
     assert arrays[0]["a"].sum() == 9 and arrays[0][2, 4]["b"].tolist() == [1, 2, 3]
     spans = sorted((_address(a), a.nbytes) for a in arrays)
     assert all(x + size <= y for (x, size), (y, _) in itertools.pairwise(spans))
+
+
+@pytest.mark.parametrize("make", [records, lambda n, kind: as_records(np.zeros(n, kind))])
+def test_records_are_the_memory_of_their_array_however_they_are_looked_at(make):
+    array = make(4, RECORD)
+    array["a"] = range(4)
+    assert [record.a for record in array] == [0, 1, 2, 3]
+    array[1].a, part = 7, array[1:3]
+    part[1].a, part[0].b = 8, (4, 5, 6)
+    assert array.a.tolist() == [0, 7, 8, 3] and array["b"][1, 2] == 6
+    assert [int(x) for x in array["a"][2:]] == [8, 3]
+    array[3] = (1, (2, 3, 4))
+    assert array[3].a == 1 and array[-1].b.tolist() == [2, 3, 4]
+
+
+@pytest.mark.parametrize("look", [lambda record: None, lambda record: record.a])
+def test_a_record_has_no_other_fields(look):
+    record = records(1, RECORD)[0]
+    look(record)
+    with pytest.raises(AttributeError, match="c"):
+        record.c = 1
+    with pytest.raises(AttributeError, match="c"):
+        assert record.c
+
+
+def test_memory_of_records_is_free_when_nobody_has_them():
+    array = records(4, RECORD)
+    memory = weakref.ref(array.base)
+    parts = [array[1:3], array["a"], array[0], array.b]
+    gc.disable()
+    try:
+        assert parts[0][1].a == parts[1][2] == parts[2].a == 0
+        del array, parts
+        assert memory() is None
+    finally:
+        gc.enable()
 
 
 def test_large_pages_hold_what_small_ones_held():

@@ -43,7 +43,7 @@ from lockstep._jit.intrinsics import (
     wake_sleepers,
 )
 from lockstep._jit.keys import PACKAGE, versions
-from lockstep._jit.records import Record, Records, as_records, record_type
+from lockstep._jit.records import Record, Records, as_records, made_records
 from lockstep._jit.settings import DISABLED
 from lockstep._jit.target import processor
 
@@ -67,6 +67,7 @@ __all__ = [
     "is_compiled",
     "jit",
     "look",
+    "made_records",
     "nanoseconds",
     "pause",
     "phase",
@@ -79,7 +80,6 @@ __all__ = [
     "push_times",
     "push_words",
     "record_array",
-    "record_type",
     "sleep_while",
     "trailing_zeros",
     "versions",

@@ -126,7 +126,9 @@ def policy(function: FunctionType, result: str, *arguments: Any) -> FunctionType
     if DISABLED:
         return function
     kind = Callable(result, arguments)
-    if entry_key(function, CALLBACK, arguments):
+    with _counted():
+        kept = entry_key(function, CALLBACK, arguments)
+    if kept:
         return Pointer(_get(function, CALLBACK, arguments)[1], kind)
     from lockstep._jit.compiler import policies
 

@@ -2,10 +2,13 @@
 
 import functools
 import operator
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
+
+from lockstep._jit.settings import DISABLED
 
 _OF_VOID = frozenset(dir(np.void))
 
@@ -32,7 +35,7 @@ class Record(np.void):  # type: ignore[misc]  # final for NumPy's types, whose o
 
 def _set(record: Record, name: str, value: Any) -> None:
     """``__setattr__`` of a class without its properties: many records are only written."""
-    if name not in record.dtype.names:
+    if name not in (record.dtype.names or ()):
         raise AttributeError(f"a record has no field {name!r}")
     record[name] = value
 
@@ -74,9 +77,48 @@ class Records(np.ndarray):
             super().__setattr__(name, value)
 
 
+class UnseenRecords(Records):
+    """Records of which plain Python has hardly any to look at.
+
+    They have the type for it when one is first looked at. To make that of all arrays of a machine
+    would take a tenth of a short run.
+    """
+
+    def __getitem__(self, key: Any, /) -> Any:
+        if isinstance(key, str | slice):
+            return np.ndarray.__getitem__(self, key)
+        return self._seen()[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._seen())
+
+    def _seen(self) -> np.ndarray:
+        """The same memory, in which records have their type."""
+        seen = vars(self).get("seen")
+        if seen is None:
+            plain = self.view(np.ndarray)
+            seen = plain if self.dtype.names is None else _typed(plain)
+            if plain.base is not self:  # a part of others, which would keep itself for its memory
+                vars(self)["seen"] = seen
+        return seen
+
+
+def _typed(array: np.ndarray) -> Records:
+    return array.view(record_type(array.dtype), Records)
+
+
 def as_records(array: np.ndarray) -> Records:
     """An array of records in memory of its own."""
-    return array.view(record_type(array.dtype), Records)
+    return _typed(array) if DISABLED else array.view(UnseenRecords)
+
+
+def made_records(
+    shape: int | tuple[int, ...], dtype: np.dtype, memory: np.ndarray, start: int
+) -> Records:
+    """Records in memory, from a byte of it on."""
+    if DISABLED:
+        return np.ndarray.__new__(Records, shape, record_type(dtype), memory, start)
+    return np.ndarray.__new__(UnseenRecords, shape, dtype, memory, start)
 
 
 @functools.cache
