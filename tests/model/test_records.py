@@ -82,6 +82,18 @@ def test_memory_of_records_is_free_when_nobody_has_them():
         gc.enable()
 
 
+def test_little_arrays_share_pages_and_no_line():
+    with one_space():
+        arrays = [zeros(3) for _ in range(40)] + [zeros(1 << 12)] + [zeros(5) for _ in range(2000)]
+    for k, array in enumerate(arrays):
+        array[:] = k
+    assert all((array == k).all() for k, array in enumerate(arrays))
+    little = [_address(a) for a in arrays if len(a) < 1 << 12]
+    assert all(place % CACHE_LINE == 0 for place in little)
+    assert len({place // mmap.PAGESIZE for place in little[:40]}) <= 40 * CACHE_LINE // 4096 + 2
+    assert arrays[-1].base is arrays[0].base, "one space"
+
+
 def test_large_pages_hold_what_small_ones_held():
     with one_space() as space:
         array, untouched = zeros(1 << 20), zeros(1 << 20)

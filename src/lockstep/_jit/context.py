@@ -47,14 +47,16 @@ class Context:
 
     def __init__(self, *values: Any, **named: Any):
         """Take values by position or by name, all of them."""
-        if values:
-            named = dict(zip(self._fields, values, strict=False)) | named
-        if named.keys() != set(self._fields) or len(values) > len(self._fields):
-            raise TypeError(f"{type(self).__name__} takes {', '.join(self._fields)}")
-        self.__dict__.update(named)
+        fields = self._fields
+        if named or len(values) != len(fields):
+            named = dict(zip(fields, values, strict=False)) | named
+            if named.keys() != set(fields) or len(values) > len(fields):
+                raise TypeError(f"{type(self).__name__} takes {', '.join(fields)}")
+            values = tuple([named[field] for field in fields])
+        self.__dict__.update(zip(fields, values))
         if not DISABLED:
             words: list[int] = []
-            members = [_add_words(words, named[field]) for field in self._fields]
+            members = [_add_words(words, value) for value in values]
             self._block = array("q", words)  # no class for each length, as of ctypes
             self._address = self._block.buffer_info()[0]
             self._kind = _context_kind(type(self), tuple(members))  # type: ignore[arg-type]

@@ -25,6 +25,7 @@ from lockstep._jit import Records, made_records
 
 _LINE = 64
 _CHUNK = 64 << 20  # bytes of address space taken at a time
+_SMALL, _SMALL_TOGETHER = 2 << 10, 64 << 10  # bytes of what shares pages, and of those at a time
 _LARGE_PAGE = 2 << 20  # bytes, on x86-64 and on ARM with pages of 4 KiB
 _LEAST_TOUCHED = 1 / 3  # of the pages that a large one takes the place of
 _COLLAPSE = 25  # MADV_COLLAPSE of Linux 6.1 and later, which Python has no name for
@@ -37,10 +38,21 @@ class StateMemory:
 
     def __init__(self) -> None:
         self._memory, self._used = np.zeros(0, np.uint8), 0
+        self._small = (self._memory, 0, 0)  # where little things lie, from where to where
         self._maps: list[tuple[mmap.mmap, int]] = []  # and where each begins
 
     def take(self, size: int) -> tuple[np.ndarray, int]:
         """Bytes that hold ``size`` of them, and where those begin."""
+        if size > _SMALL:
+            return self._take(size)
+        memory, start, end = self._small
+        if start + size > end:
+            memory, start = self._take(_SMALL_TOGETHER)
+            end = start + _SMALL_TOGETHER
+        self._small = memory, start + -(-size // _LINE) * _LINE, end
+        return memory, start
+
+    def _take(self, size: int) -> tuple[np.ndarray, int]:
         start = -(-self._used // _LINE) * _LINE
         if start + size > len(self._memory):
             pages = _pages(max(size, _CHUNK))
