@@ -161,8 +161,8 @@ def _compare(
 class Process:
     """Where the tensors of a process lie that runs one kernel after the other.
 
-    Those of a kernel are there until the next one has its own; what the kernel only writes came
-    last, as in ``out = torch.empty_like(x)``.
+    Those of a kernel are there until the next one has its own; what the kernel changes came last,
+    as in ``out = torch.empty_like(x)``.
     """
 
     def __init__(self) -> None:
