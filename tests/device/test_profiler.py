@@ -7,28 +7,9 @@ import lockstep
 from lockstep.device.profiler import BLOCK, COPIES, OTHERS, KernelReplay
 from lockstep.errors import LockstepError
 from lockstep.workload.warm import MemoryPass
+from saying import say
 
-SAY = """
-.version 7.0
-.target sm_70
-.address_size 64
-.extern .func (.param .b32 result) vprintf(.param .b64 format, .param .b64 arguments);
-.global .align 1 .b8 text[4] = {72, 105, 10, 0};
-.visible .entry say(.param .u64 out)
-{
-    .reg .b32 %r<2>; .reg .b64 %rd<4>;
-    ld.param.u64 %rd3, [out];
-    st.global.u32 [%rd3], 1;
-    mov.u64 %rd1, text;
-    cvta.global.u64 %rd1, %rd1;
-    mov.u64 %rd2, 0;
-    .param .b64 format; .param .b64 arguments; .param .b32 result;
-    st.param.b64 [format], %rd1;
-    st.param.b64 [arguments], %rd2;
-    call.uni (result), vprintf, (format, arguments);
-    ret;
-}
-"""
+WRITES = "ld.param.u64 %rd1, [out]; st.global.u32 [%rd1], 1;"
 
 
 def compared(device):
@@ -75,7 +56,7 @@ def test_of_a_kernel_that_asks_the_host_nothing_is_restored(capsys):
     gpu = lockstep.gpu("QV100", ["sm.count=4", "launch.l2=replay"])
     with lockstep.Device(gpu, timing=True) as device:
         out = device.zeros(1, np.int32)
-        launch = device.load_ptx(SAY)["say"][1, 1](out)
+        launch = device.load_ptx(say(".param .u64 out", WRITES))["say"][1, 1](out)
         assert launch.cycles > 0 and out.numpy().tolist() == [1]
         assert capsys.readouterr().out == "Hi\n"
         passes = list(KernelReplay(gpu, device.memory).passes(launch))
@@ -86,8 +67,10 @@ def test_of_a_kernel_that_asks_the_host_nothing_is_restored(capsys):
 def test_an_error_is_told_once_and_what_came_before_it_is_undone(ptx):
     gpu = lockstep.gpu("QV100", ["sm.count=4", "launch.l2=replay"])
     with lockstep.Device(gpu, timing=True) as device:
-        launch = device.load_ptx(ptx)["axpy"][1, 32](32, 2.0, 0, 0)
+        x, y = device.array(np.ones(256, "f4")), device.zeros(128)
+        launch = device.load_ptx(ptx)["axpy"][2, 128](256, 2.0, x, y)
         with pytest.raises(LockstepError, match="axpy"):
             device.synchronize()
         assert launch.error is not None
         device.synchronize()
+        assert y.numpy().tolist() == [2.0] * 128, "the first block, once"

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+import saying
 from lockstep.frontend.cuda.calls import FORMS, HEADER, PRINTED, Call, encode
 from lockstep.runtime.status import Status
 
@@ -97,31 +98,10 @@ def test_noise_as_an_image(client, capfd):
             assert reply["status"] in (200, 209)
 
 
-SAY = b"""
-.version 7.0
-.target sm_70
-.address_size 64
-.extern .func (.param .b32 result) vprintf(.param .b64 format, .param .b64 arguments);
-.global .align 1 .b8 text[4] = {72, 105, 10, 0};
-.visible .entry say()
-{
-    .reg .b32 %r<2>; .reg .b64 %rd<3>;
-    mov.u64 %rd1, text;
-    cvta.global.u64 %rd1, %rd1;
-    mov.u64 %rd2, 0;
-    .param .b64 format; .param .b64 arguments; .param .b32 result;
-    st.param.b64 [format], %rd1;
-    st.param.b64 [arguments], %rd2;
-    call.uni (result), vprintf, (format, arguments);
-    ret;
-}
-"""
-
-
 @pytest.fixture
 def say(client):
     """Function that launches a kernel that prints a line."""
-    module = client.call("LOAD_MODULE", SAY)["module"]
+    module = client.call("LOAD_MODULE", saying.say().encode())["module"]
     kernel = client.call("FIND_KERNEL", b"say", module=module)["kernel"]
     shape = {"block_x": 1, "cluster_x": 0, "cluster_y": 0, "cluster_z": 0}
     return lambda: client.launch(kernel, 0, 0, 0, **shape)

@@ -43,7 +43,7 @@ from lockstep._jit.intrinsics import (
     wake_sleepers,
 )
 from lockstep._jit.keys import PACKAGE, versions
-from lockstep._jit.records import Record, Records, as_records, made_records
+from lockstep._jit.records import Record, Records, array_type, as_records
 from lockstep._jit.settings import DISABLED
 from lockstep._jit.target import processor
 
@@ -55,6 +55,7 @@ __all__ = [
     "Record",
     "Records",
     "SignalHold",
+    "array_type",
     "as_records",
     "atomic_add",
     "bound",
@@ -67,7 +68,6 @@ __all__ = [
     "is_compiled",
     "jit",
     "look",
-    "made_records",
     "nanoseconds",
     "pause",
     "phase",

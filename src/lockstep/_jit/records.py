@@ -97,28 +97,24 @@ class UnseenRecords(Records):
         seen = vars(self).get("seen")
         if seen is None:
             plain = self.view(np.ndarray)
-            seen = plain if self.dtype.names is None else _typed(plain)
+            if self.dtype.names is None:
+                seen = plain
+            else:
+                seen = plain.view(record_type(self.dtype), Records)
             if plain.base is not self:  # a part of others, which would keep itself for its memory
                 vars(self)["seen"] = seen
         return seen
 
 
-def _typed(array: np.ndarray) -> Records:
-    return array.view(record_type(array.dtype), Records)
+def array_type(dtype: np.dtype) -> tuple[type[Records], np.dtype]:
+    """The class and the dtype of arrays of records; without JIT plain Python looks at them all."""
+    return (Records, record_type(dtype)) if DISABLED else (UnseenRecords, dtype)
 
 
 def as_records(array: np.ndarray) -> Records:
     """An array of records in memory of its own."""
-    return _typed(array) if DISABLED else array.view(UnseenRecords)
-
-
-def made_records(
-    shape: int | tuple[int, ...], dtype: np.dtype, memory: np.ndarray, start: int
-) -> Records:
-    """Records in memory, from a byte of it on."""
-    if DISABLED:
-        return np.ndarray.__new__(Records, shape, record_type(dtype), memory, start)
-    return np.ndarray.__new__(UnseenRecords, shape, dtype, memory, start)
+    kind, dtype = array_type(array.dtype)
+    return array.view(dtype, kind)
 
 
 @functools.cache

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from lockstep._jit import Records, made_records
+from lockstep._jit import Records, array_type
 
 _LINE = 64
 _CHUNK = 64 << 20  # bytes of address space taken at a time
@@ -170,7 +170,8 @@ def ints(kind: str, *names: str | int) -> list[tuple]:
 
 def records(shape: int | tuple[int, ...], dtype: np.dtype) -> Records:
     """Zeroed records; those of 64 bytes lie in one cache line each."""
-    return _array(made_records, shape, np.dtype(dtype))
+    kind, dtype = array_type(np.dtype(dtype))
+    return _array(kind, shape, dtype)
 
 
 def copy_fields(record: Any, *specifications: Any) -> None:
@@ -191,7 +192,7 @@ def copy_fields(record: Any, *specifications: Any) -> None:
                 record[name] = value
 
 
-def _array(make: Callable[..., Any], shape, dtype: np.dtype):
+def _array(kind: type, shape, dtype: np.dtype):
     size = dtype.itemsize * (math.prod(shape) if isinstance(shape, tuple) else int(shape))
     space = getattr(_now, "space", None)
     if space is None:
@@ -199,4 +200,4 @@ def _array(make: Callable[..., Any], shape, dtype: np.dtype):
         start = -memory.ctypes.data % _LINE
     else:
         memory, start = space.take(size)
-    return make(shape, dtype, memory, start)
+    return np.ndarray.__new__(kind, shape, dtype, memory, start)

@@ -26,8 +26,8 @@ multiples of it."""
 
 def as_counted(counter: str, number: float) -> float:
     """A number of ours as the reference counts it: what is less than a step is not seen."""
-    step = STEPS.get(counter, 1)
-    return number // step * step if step > 1 else number
+    step = STEPS.get(counter)
+    return number // step * step if step else number
 
 
 @dataclass(frozen=True, slots=True)
