@@ -63,9 +63,9 @@ def test_records_are_the_memory_of_their_array_however_they_are_looked_at(make):
 def test_a_record_has_no_other_fields(look):
     record = records(1, RECORD)[0]
     look(record)
-    with pytest.raises(AttributeError, match="no (field|attribute) 'c'"):
+    with pytest.raises(AttributeError, match=r"no (field|attribute) 'c'"):
         record.c = 1
-    with pytest.raises(AttributeError, match="no (field|attribute) 'c'"):
+    with pytest.raises(AttributeError, match=r"no (field|attribute) 'c'"):
         assert record.c
 
 
