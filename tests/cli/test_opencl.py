@@ -41,6 +41,18 @@ def test_an_array_is_printed_and_saved(tmp_path):
     assert "in: " not in result.stdout
 
 
+def launch(kernel, *arguments):
+    """A kernel of one work-group, whose first argument is called ``in``."""
+    given = [text for argument in arguments for text in ("--arg", argument)]
+    return run(str(FOLDER / f"{kernel}.bin"), kernel, *SIZES, *given)
+
+
+def test_an_array_that_a_kernel_would_take_for_another_is_refused():
+    result = launch("scan", "f8[64]", "zeros:f4[64]")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("lockstep: kernel scan, argument 0 (in): elements are of type ")
+
+
 def test_a_seed_is_an_input_of_its_own():
     first, again, other = (
         run(SCALE, "scale4", *SIZES, *ARGUMENTS, "--seed", seed).stdout for seed in "112"

@@ -115,6 +115,25 @@ def test_what_is_outside_of_a_buffer_is_nothing_and_a_finding(transpose):
         assert "invalid buffer write of 4 bytes at 0x800" in found["message"]
 
 
+@pytest.mark.parametrize("given", [np.float64, np.int32, np.float16, np.uint8])
+def test_an_array_that_a_kernel_would_take_for_another_is_refused(device, given):
+    scan, out = load(device, "scan")[(256,), (256,)], device.zeros(256)
+    wrong = device.zeros(256, given)
+    message = rf"kernel scan, argument 0 \(in\): elements are of type float, .* {wrong.dtype}: "
+    with pytest.raises(WorkloadError, match=message):
+        scan(wrong, out)
+    scan(device.zeros(1024, np.uint8).view(np.float32), out)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "given"), [("rotate", np.int32), ("brighten", np.uint8), ("brighten", np.float32)]
+)
+def test_signs_do_not_matter_and_bytes_may_be_anything(device, kernel, given):
+    out = device.zeros(64, given)
+    load(device, kernel)[(64,), (64,)](device.zeros(64, given), out, 1)
+    assert (out.numpy().view(np.uint8)[:64] == (kernel == "brighten")).all()
+
+
 def test_images_keep_their_elements(device):
     pixels = np.random.default_rng(3).integers(0, 256, (16, 32, 4), dtype=np.uint8)
     out = device.image(np.zeros_like(pixels))

@@ -261,6 +261,18 @@ def _expected(argument: container.KernelArgument) -> str:
     return f"a value{count} of type {argument.type}"
 
 
+def _holds(value: Any, type_: str) -> bool:
+    """Whether an array has such elements; signs do not matter, and bytes may be anything.
+
+    Nothing is known of memory without a type, nor of elements that are structures.
+    """
+    kind, dtype = _TYPES.get(type_, ""), getattr(value, "dtype", None)
+    if dtype is None or kind[1:] in ("", "8"):
+        return True
+    wanted = "f" if kind[0] == "f" else "iu"
+    return dtype.kind in wanted and 8 * dtype.itemsize == int(kind[1:])
+
+
 def _given(value: Any) -> str:
     return "local memory" if isinstance(value, LocalMemory) else f"{type(value).__name__}"
 
@@ -270,6 +282,11 @@ def _converted(kernel: str, k: int, argument: container.KernelArgument, value: A
     where = f"kernel {kernel}, argument {k} ({argument.name})"
     if argument.kind == "pointer" and not hasattr(value, "pointer"):
         raise WorkloadError(f"{where}: {_expected(argument)} is expected, not {_given(value)}")
+    if argument.kind == "pointer" and not _holds(value, argument.type):
+        raise WorkloadError(
+            f"{where}: elements are of type {argument.type}, and the array's are {value.dtype}: "
+            "give an array of that type, or a view of this one as such"
+        )
     if argument.kind == "image":
         if not isinstance(value, ImageArray) or value.is_volume != (argument.type == "3D"):
             raise WorkloadError(f"{where}: {_expected(argument)} is expected, not {_given(value)}")
