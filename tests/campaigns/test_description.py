@@ -1,5 +1,7 @@
 """Points from TOML: combinations, order, paths, and what is refused."""
 
+from pathlib import Path
+
 import pytest
 
 from lockstep.campaigns import SweepPoint, read_points
@@ -66,10 +68,28 @@ def test_paths_are_relative_to_the_file(read, tmp_path):
     assert [(p.workload, p.gpu, p.arguments) for p in points] == [
         (f"{tmp_path}/traces/a.lst", f"{tmp_path}/mine.toml", ()),
         (f"{tmp_path}/traces/a.lst", "qv100", ()),
-        (f"{tmp_path}/./app", f"{tmp_path}/mine.toml", ("./b",)),
-        (f"{tmp_path}/./app", "qv100", ("./b",)),
+        (f"{tmp_path}/app", f"{tmp_path}/mine.toml", ("./b",)),
+        (f"{tmp_path}/app", "qv100", ("./b",)),
     ]
     assert [p.kind for p in points] == ["trace"] * 2 + ["program"] * 2
+
+
+@pytest.mark.parametrize(
+    ("folder", "name", "found"),
+    [
+        (".", "./k1", "./k1"),
+        (".", "k1", "./k1"),
+        ("a/b", "../k1", "a/k1"),
+        ("a", "./b//k1", "a/b/k1"),
+    ],
+)
+def test_a_path_is_named_in_one_way(tmp_path, monkeypatch, folder, name, found):
+    """A program without a folder in its name would be sought elsewhere."""
+    monkeypatch.chdir(tmp_path)
+    file = Path(folder) / "sweep.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f'gpus = ["QV100"]\nworkloads = [{{command = ["{name}"]}}]')
+    assert [p.workload for p in read_points(file)] == [found]
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,13 @@ def _workloads(path: Path, entry: str | _Workload) -> Iterator[SweptWorkload]:
 
 def _located(path: Path, name: str) -> str:
     """A built-in program's name, or a path."""
-    return name if name in kernels.names() else os.path.join(path.parent, name)
+    return name if name in kernels.names() else _beside(path, name)
+
+
+def _beside(path: Path, name: str) -> str:
+    """A path relative to the file's folder; one without a folder would be sought in PATH."""
+    found = os.path.normpath(os.path.join(path.parent, name))
+    return found if os.path.dirname(found) else os.path.join(os.curdir, found)
 
 
 def _gpu(path: Path, name: str) -> str:
@@ -175,12 +181,12 @@ def _gpu(path: Path, name: str) -> str:
     known = {each.lower() for each in api.gpu_names()}
     if name.lower() in known or not os.path.exists(path.parent / name):  # of any text
         return name
-    return os.path.join(path.parent, name)
+    return _beside(path, name)
 
 
 def _timing(path: Path, text: str) -> str:
     kind, colon, plan = text.partition(":")
-    text = f"plan:{os.path.join(path.parent, plan)}" if colon and kind == "plan" else text
+    text = f"plan:{_beside(path, plan)}" if colon and kind == "plan" else text
     if text == "none":
         what = "a sweep simulates; expected full, sample:error=1%, sample:10 or plan:FILE"
         raise InputError(path, "", f"timing = 'none': {what}")
