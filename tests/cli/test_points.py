@@ -44,6 +44,19 @@ def test_a_program_is_estimated_without_it(call, planned, tmp_path):
     assert "estimate" not in json.loads((tmp_path / "some.json").read_text())
 
 
+def test_who_looks_at_the_launches_alone_says_so(call, planned):
+    assert call("trace", *PROGRAM, "--plan", "plan.json", "-o", "points.lst").exit_code == 0
+    assert call("trace", *PROGRAM, "-o", "whole.lst").exit_code == 0
+    told = "lockstep: points.lst has live points: what other launches left in caches before them "
+    for command, options in (
+        (("caches",), ("--gpu", "QV100", "-q")),
+        (("profile",), ("-q", "-o", "p.csv")),
+        (("proxy", "profile"), ("-q", "-o", "p.proxy")),
+    ):
+        assert told in call(*command, "points.lst", *options).stderr
+        assert "live points" not in call(*command, "whole.lst", *options).stderr
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

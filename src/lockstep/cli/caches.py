@@ -12,7 +12,7 @@ from lockstep.cli.options import MEMORY, QUIET, SET, together
 from lockstep.cli.parameters import FILE, MemorySize, NumberList, check_table, check_writable
 from lockstep.cli.policies import POLICY
 from lockstep.cli.programs import PROGRAM_GPU, PTX, program_options
-from lockstep.cli.watched import PROGRAM, WatchedProgram
+from lockstep.cli.watched import PROGRAM, WatchedProgram, load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -132,10 +132,9 @@ class CacheLook:
 
     def read(self, path: Path, gpu: str | None, overrides: tuple[str, ...], told: "Told") -> None:
         """Read a trace."""
-        from lockstep import api
         from lockstep.cli.simulate import choose
 
-        workload = api.load(path)
+        workload = load(path)
         spec = choose(workload, gpu, overrides, self._quiet)
         self._exploration = self._explorer(spec, told)
         self._exploration.explore(workload)

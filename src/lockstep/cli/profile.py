@@ -11,7 +11,7 @@ from lockstep.cli.console import console_of
 from lockstep.cli.options import MEMORY, QUIET, SET
 from lockstep.cli.parameters import FILE, MemorySize, check_table, condition
 from lockstep.cli.programs import PROGRAM_GPU, PTX, program_options
-from lockstep.cli.watched import PROGRAM, WatchedProgram
+from lockstep.cli.watched import PROGRAM, WatchedProgram, load
 from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:
@@ -128,14 +128,13 @@ class ProfileLook:
 
     def read(self, path: Path, gpu: str | None, overrides: tuple[str, ...], told: "Told") -> None:
         """A trace: nothing is executed."""
-        from lockstep import api
         from lockstep.cli.simulate import choose
         from lockstep.gpus.library import totals
         from lockstep.sampling import TraceProfiler
 
         if self._level == 2:
             raise click.UsageError("a trace has no basic blocks: --level is 0, 1 or 3")
-        workload, size = api.load(path), self._l2_bytes or 0
+        workload, size = load(path), self._l2_bytes or 0
         level = 1 if self._level is None else self._level
         if level == 3 and not size:
             size = totals(choose(workload, gpu, overrides, self._quiet)).l2_bytes

@@ -12,7 +12,7 @@ from lockstep.cli.parameters import FILE, MemorySize, check_writable
 from lockstep.cli.programs import PROGRAM_GPU, PTX, program_options
 from lockstep.cli.proxy_check import command as check
 from lockstep.cli.proxy_check import leaked
-from lockstep.cli.watched import PROGRAM, WatchedProgram
+from lockstep.cli.watched import PROGRAM, WatchedProgram, load
 from lockstep.errors import InputError
 
 if TYPE_CHECKING:
@@ -105,9 +105,7 @@ class ProxyLook:
 
     def read(self, path: Path, gpu: str | None, overrides: tuple[str, ...], told: "Told") -> None:
         """Read a trace."""
-        from lockstep import api
-
-        workload = api.load(path)
+        workload = load(path)
         self._name, self._gpu = workload.name, workload.gpu
         self._profiler.told = told
         self._profiler.take(workload)

@@ -15,6 +15,7 @@ from lockstep.errors import LockstepError
 if TYPE_CHECKING:
     from lockstep.device import Device
     from lockstep.gpus.spec import GPU
+    from lockstep.workload import Workload
 
 TRACES = (".lst", ".proxy", ".g", ".traceg", ".trace", ".tracez", ".gz", ".xz", ".zst")
 PROGRAM = ("name", *PROGRAM_INPUT)
@@ -167,3 +168,17 @@ def is_record(path: Path) -> bool:
 def is_trace(path: Path) -> bool:
     """Whether this may be a trace: a folder, or a file that is named as one."""
     return path.is_dir() or (path.suffix in TRACES and path.is_file())
+
+
+def load(path: Path) -> "Workload":
+    """A trace whose launches are looked at one after the other."""
+    from lockstep import api
+
+    workload = api.load(path)
+    if workload.points:
+        click.echo(
+            f"lockstep: {path} has live points: what other launches left in caches before them "
+            "does not count here",
+            err=True,
+        )
+    return workload
