@@ -91,6 +91,19 @@ def test_local_memory_must_fit(device):
         kernel[64, 64](lockstep.local(32768 - 1007))
 
 
+def test_scratch_memory_is_refused(device):
+    for size, refused in (("0", False), ("16", True)):
+        source = cal_files.Source("k", metadata=[f";memory:uavprivate:{size}"])
+        module = device.load_gcn(cal_files.binary([(source, bytes.fromhex("000081bf"))]))
+        if refused:
+            with pytest.raises(
+                WorkloadError, match="kernel k keeps 16 bytes of each work-item in s"
+            ):
+                module["k"]
+        else:
+            module["k"][64, 64]()
+
+
 def test_local_memory_is_a_size_in_bytes():
     assert lockstep.local(16).bytes == 16
     for wrong in (-1, 1.5, True, "16"):

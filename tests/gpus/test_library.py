@@ -73,7 +73,8 @@ def test_throughputs_are_those_measured_on_a_titan_v():
     per_sm = {op: threads_per_cycle(gpu, op) / 80 for op in ("FP32", "FP64", "SFU", "FP16")}
     assert per_sm == {"FP32": 64, "FP64": 32, "SFU": 16, "FP16": 64}
     assert threads_per_cycle(gpu, "HMMA") / 80 / 32 * 256 == 512  # FMA of an HMMA.884
-    assert library.totals(gpu).l2_bytes_per_cycle == 1536
+    slices = gpu.dram.channels * gpu.l2.slices_per_channel
+    assert slices * gpu.l2.bytes_per_cycle == 1536
 
 
 def test_a_name_is_found_in_any_case_and_cached():

@@ -81,6 +81,11 @@ class GcnKernel(Kernel):
 
     def __init__(self, module: GcnModule, kernel: container.Kernel):
         self.kernel = kernel
+        if kernel.private_bytes:
+            raise WorkloadError(
+                f"kernel {kernel.name} keeps {kernel.private_bytes} bytes of each work-item in "
+                "scratch memory, which there is not here: private arrays and spilt registers"
+            )
         try:
             self._float_mode = FloatMode.of(kernel.float_mode)
         except ValueError as error:

@@ -48,7 +48,6 @@ class Totals(NamedTuple):
     fp32_tflops: float
     l1_bytes: int  # of one SM, shared memory included where it is unified
     l2_bytes: int
-    l2_bytes_per_cycle: int
     dram_gb_per_s: float
 
 
@@ -153,7 +152,6 @@ def totals(gpu: GPU) -> Totals:
         fp32_tflops=flops / 1e12,
         l1_bytes=gpu.l1.bytes,
         l2_bytes=slices * gpu.l2.sets * gpu.l2.ways * gpu.l2.line_bytes,
-        l2_bytes_per_cycle=slices * gpu.l2.bytes_per_cycle,
         dram_gb_per_s=gpu.dram.channels * gpu.dram.bus_bytes * beats / 1e9,
     )
 

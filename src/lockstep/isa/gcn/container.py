@@ -34,8 +34,9 @@ class Kernel:
     ``user_elements`` say what the first ``user_sgprs`` scalar registers hold; the ids of the group,
     of those dimensions that ``group_ids`` enables, follow. The first ``item_ids`` vector registers
     hold the work-item's id. ``lds_bytes`` is what the source declares, without ``__local``
-    arguments; ``required_size`` a work-group's, or None. ``constant_buffers`` are the sizes in
-    bytes of those that the kernel reads, by number, ``uavs`` the numbers of those that it uses.
+    arguments; ``private_bytes`` a work-item's of scratch memory; ``required_size`` a work-group's,
+    or None. ``constant_buffers`` are the sizes in bytes of those that the kernel reads, by number,
+    ``uavs`` the numbers of those that it uses.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Kernel:
     group_ids: tuple[bool, bool, bool]
     item_ids: int
     lds_bytes: int
+    private_bytes: int
     required_size: tuple[int, int, int] | None
     constant_buffers: Mapping[int, int]
     uavs: tuple[int, ...]
@@ -146,6 +148,7 @@ def _kernel(name: str, outer: Elf, symbol: ElfSymbol, text: ElfSymbol) -> Kernel
         group_ids=(bool(resources & 0x80), bool(resources & 0x100), bool(resources & 0x200)),
         item_ids=min(resources >> 11 & 3, 2) + 1,
         lds_bytes=told.lds_bytes,
+        private_bytes=told.private_bytes,
         required_size=told.required_size,
         constant_buffers=program.constant_buffers,
         uavs=program.uavs,

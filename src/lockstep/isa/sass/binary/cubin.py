@@ -81,7 +81,6 @@ class Function(msgspec.Struct, frozen=True):
     parameter_base: int = 0
     parameter_bytes: int = 0
     parameters: tuple[CubinParameter, ...] = ()
-    exits: tuple[int, ...] = ()
     constants: dict[int, bytes] = {}
     most_threads: int | None = None
     cluster: tuple[int, int, int] | None = None
@@ -198,7 +197,6 @@ def _function(
         place,
         size,
         tuple(sorted((p for p in parameters if p), key=lambda p: p.ordinal)),
-        found[information.EXITS].words() if information.EXITS in found else (),
         _banks(sections, f".{name}"),
         _product(found.get(information.MOST_THREADS)),
         _three(found.get(information.CLUSTER)),

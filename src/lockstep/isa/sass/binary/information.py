@@ -17,7 +17,6 @@ FRAME_SIZE = 0x11  # u32 symbol, u32 bytes of local memory a thread
 MIN_STACK_SIZE = 0x12  # the same with callees
 UNKNOWN = 0xFFFFFFFF  # such a size where functions call themselves, or what registers tell
 PARAMETER = 0x17  # u32 index, u16 ordinal, u16 offset, u32 with the size above bit 18
-EXITS = 0x1C  # u32 offsets of EXIT instructions
 REGISTERS = 0x2F  # u32 symbol, u32 count
 CLUSTER = 0x3D  # u32 x, y, z: CTAs of a cluster that it must be launched with
 # Instead of PARAMETER, of kernels with more than 4 KB of them: u32 index, u16 ordinal, offset, size
