@@ -135,14 +135,11 @@ def load_constant(lift: Lift, i: Instruction) -> None:
 
 @opcode("LDGSTS", modifiers=_ACCESS + " ZFILL")
 def copy_to_shared(lift: Lift, i: Instruction) -> None:
-    """Global to shared memory; lanes without the predicate copy nothing, or zeros with ZFILL."""
+    """Global to shared memory; lanes without the predicate that is an operand write zeros."""
     b = lift.b
     kind, count, _ = shape(i)
     size = kind.bytes * count
     target, source = (o for o in i.operands if isinstance(o, Address))
-    for operand in i.operands:
-        if isinstance(operand, Register) and operand.file == "P" and "ZFILL" not in i.modifiers:
-            lift.restrict(lift.predicate(operand))
     to, at = address_of(lift, target, Window.SHARED), address_of(lift, source, Window.GLOBAL)
     at, count = _copied(lift, i, at, size)
     some = b.ir.icmp_unsigned("!=", count.ir, b.constant(I32, 0).ir)
@@ -158,7 +155,8 @@ def copy_to_shared(lift: Lift, i: Instruction) -> None:
 def _copied(lift: Lift, i: Instruction, at: Value, size: int) -> tuple[Value, Value]:
     """From where and how many bytes each lane copies; the rest is filled with zeros.
 
-    With ZFILL the low bits of the address say how many bytes are missing.
+    With ZFILL the low bits of the address say how many bytes are missing. A size of 0, or
+    ``ignore-src``, is a predicate among the operands; one before the instruction is a guard.
     """
     b = lift.b
     count = b.constant(I32, size)
@@ -167,7 +165,7 @@ def _copied(lift: Lift, i: Instruction, at: Value, size: int) -> tuple[Value, Va
         at = Value(b.ir.sub(at.ir, missing.ir), I64)
         count = Value(b.ir.sub(count.ir, resize(b, missing, I32).ir), I32)
     for operand in i.operands:
-        if isinstance(operand, Register) and operand.file == "P" and "ZFILL" in i.modifiers:
+        if isinstance(operand, Register) and operand.file == "P":
             count = b.select(lift.predicate(operand), count, b.constant(I32, 0))
     return at, count
 
