@@ -1,5 +1,6 @@
 """The estimator: against formulas by hand, against a naive twin, and against the truth."""
 
+import dataclasses
 import functools
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy import stats
 
 from lockstep.errors import LockstepError
 from lockstep.sampling import LaunchTable, Plan, estimate, estimate_ratio, estimates
-from lockstep.sampling.estimate import estimate_functions
+from lockstep.sampling.estimate import estimate_functions, widened
 
 
 @functools.cache
@@ -30,6 +31,21 @@ def test_expansion_is_cochrans():
     freedom = (v0 + v1) ** 2 / (v0**2 / 2 + v1**2 / 1)
     half = stats.t.ppf(0.975, freedom) * (v0 + v1) ** 0.5
     assert (found.low, found.high) == pytest.approx((88 - half, 88 + half))
+
+
+def test_the_margin_of_a_plan_widens_every_interval():
+    """That of a total, of a ratio, and of one with further variances."""
+    y = np.array([2.0, 4.0, 6.0, 10.0, 14.0])
+    plain = _plan([0] * 10 + [1] * 4, [0, 3, 5, 11, 13])
+    wide = dataclasses.replace(plain, margin=1.25)
+    for say in (
+        lambda plan: estimate(plan, y),
+        lambda plan: estimate_ratio(plan, y, y**2),
+        lambda plan: widened(estimate(plan, y), [(3.0, 5.0)]),
+    ):
+        one, other = say(plain), say(wide)
+        assert other.total == one.total
+        assert other.half_width == pytest.approx(1.25 * one.half_width)
 
 
 def test_a_stratum_that_is_simulated_whole_adds_no_variance():

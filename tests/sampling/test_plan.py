@@ -51,15 +51,21 @@ def test_a_file_gives_the_same_plan(table, tmp_path, auxiliary):
     plan = Plan.of(
         table, "test", [0, 0, 1, 1, 0], [0, 2], drawn=False,
         estimator=estimator, auxiliary=auxiliary, parameters={"error": 0.01}, notes=("a", "b"),
-        family=None if auxiliary is None else np.array([0, 0, 0, 0, 1], np.int32),
+        family=None if auxiliary is None else np.array([0, 0, 0, 0, 1], np.int32), margin=1.25,
     )  # fmt: skip
     plan.write(tmp_path / "plan.json")
     again = Plan.read(tmp_path / "plan.json")
     for name in ("stratum", "chosen", "probability", "auxiliary", "family"):
         np.testing.assert_equal(getattr(again, name), getattr(plan, name))
-    for name in ("table", "sampler", "estimator", "parameters", "notes"):
+    for name in ("table", "sampler", "estimator", "parameters", "notes", "margin"):
         assert getattr(again, name) == getattr(plan, name)
     again.check_table(table)
+
+
+def test_a_file_that_says_nothing_of_a_margin_has_none(plan, tmp_path):
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps({k: v for k, v in plan.document().items() if k != "margin"}))
+    assert Plan.read(path).margin == 1
 
 
 def test_a_plan_for_other_launches_is_refused(plan):
@@ -84,6 +90,8 @@ def test_a_plan_for_other_launches_is_refused(plan):
         ({"probability": [0, 1, 1]}, "above 0 and at most 1"),
         ({"probability": [1, 6, 1]}, "above 0 and at most 1"),
         ({"probability": [1, float("inf"), 1]}, "Infinity is no finite number"),
+        ({"margin": 0.9}, "margin is from 1 to 2, not 0.9"),
+        ({"margin": 2}, "margin is from 1 to 2, not 2.0"),
         ({"estimator": "guess"}, "no estimator is named 'guess'"),
         ({"estimator": "ratio"}, "need an auxiliary"),
         ({"auxiliary": [1, 2, 3, 4, 5]}, "no other does"),

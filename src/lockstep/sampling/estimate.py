@@ -17,6 +17,9 @@ Two launches that took the same time do not say that all others do: times of lau
 and a small sample may have missed one. So each stratum counts as if it had one launch more, off by
 ``UNSEEN`` of its mean; strata of one family share that launch, by how many of each were sampled.
 That is little beside what many launches say.
+
+A sampler that stops as soon as the interval is narrow enough stops more often where it happens to
+be too narrow: its plans have a ``margin``, by which intervals are wider.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -41,7 +44,8 @@ class Estimate(NamedTuple):
     """An estimated total; ``low`` and ``high`` are NaN where nothing bounds it.
 
     ``parts``: a row a stratum: launches, sampled, total, variance, freedom (degrees of) and share,
-    of the whole variance.
+    of the whole variance. ``margin``: that of the plan, by which the interval is wider than these
+    variances make it.
     """
 
     total: float
@@ -49,6 +53,7 @@ class Estimate(NamedTuple):
     high: float
     confidence: float
     parts: pd.DataFrame
+    margin: float = 1.0
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
@@ -97,6 +102,7 @@ def widened(found: Estimate, more: Sequence[tuple[float, float]]) -> Estimate:
     variance = np.concatenate([found.parts["variance"].to_numpy(np.float64), extra])
     freedom = np.concatenate([found.parts["freedom"].to_numpy(np.float64), freedoms])
     half = _student(variance, freedom, found.confidence) * float(variance.sum()) ** 0.5
+    half *= found.margin
     return found._replace(low=total - half, high=total + half)
 
 
@@ -114,7 +120,7 @@ def estimate_ratio(
     top, bottom = estimate(plan, above, confidence), estimate(plan, below, confidence)
     if not bottom.total:
         nothing = float("nan")
-        return Estimate(nothing, nothing, nothing, confidence, bottom.parts)
+        return Estimate(nothing, nothing, nothing, confidence, bottom.parts, plan.margin)
     ratio = top.total / bottom.total
     both = np.column_stack([np.asarray(above, np.float64), np.asarray(below, np.float64)])
     slopes = np.array([1, -ratio]) / bottom.total
@@ -166,7 +172,7 @@ def _of_linear_part(
     off = min(max(differ, SURPRISE * unseen), unseen) * larger
     left = _estimate(plan, _checked(plan, more - less), confidence, off)
     half = (left.high - left.low) / 2
-    return Estimate(value, value - half, value + half, confidence, left.parts)
+    return Estimate(value, value - half, value + half, confidence, left.parts, plan.margin)
 
 
 def estimates(
@@ -260,9 +266,9 @@ def _sum(
     )
     nothing = float("nan")
     if not plan.drawn or not np.isfinite(whole):
-        return Estimate(total, nothing, nothing, confidence, parts)
-    half = _student(variance, freedom, confidence) * whole**0.5
-    return Estimate(total, total - half, total + half, confidence, parts)
+        return Estimate(total, nothing, nothing, confidence, parts, plan.margin)
+    half = plan.margin * _student(variance, freedom, confidence) * whole**0.5
+    return Estimate(total, total - half, total + half, confidence, parts, plan.margin)
 
 
 def _of_family(plan: Plan, n: np.ndarray) -> np.ndarray:

@@ -27,7 +27,8 @@ class Plan:
     cut out of one: they share what is not seen of it; ``auxiliary`` float64 [launches] or
     [launches, columns]: what is known of all launches and goes with their times. ``table``: digest
     of the launch table; ``sampler`` and ``parameters``: what made it; ``notes``: what the user
-    should know of it.
+    should know of it. ``margin``: by what intervals are wider than the observed times make them:
+    above 1 where a sampler stops as soon as these look good.
     """
 
     table: str
@@ -40,6 +41,7 @@ class Plan:
     family: np.ndarray | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    margin: float = 1.0
 
     def __post_init__(self) -> None:
         """Raise :class:`LockstepError` if the parts do not fit together."""
@@ -63,6 +65,8 @@ class Plan:
         if self.estimator not in ESTIMATORS:
             known = ", ".join(ESTIMATORS)
             raise LockstepError(f"no estimator is named {self.estimator!r}; there are {known}")
+        if not 1 <= self.margin < 2:
+            raise LockstepError(f"a plan's margin is from 1 to 2, not {self.margin}")
         if (self.estimator != "expansion") != (self.auxiliary is not None):
             raise LockstepError("ratio and regression estimates need an auxiliary, no other does")
         if self.family is not None and len(self.family) != n:
@@ -170,6 +174,7 @@ class Plan:
             "parameters": self.parameters,
             "notes": list(self.notes),
             "estimator": self.estimator,
+            "margin": self.margin,
             "launches": len(self),
             "chosen": self.chosen.tolist(),
             "probability": self.probability.tolist(),
@@ -218,6 +223,7 @@ class Plan:
             None if family is None else np.array(family, np.int32),
             dict(document["parameters"]),
             tuple(map(str, document["notes"])),
+            float(document.get("margin", 1.0)),  # plans had none once
         )
 
 

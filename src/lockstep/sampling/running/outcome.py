@@ -158,7 +158,8 @@ class SampledRun:
             mine, nothing = chosen == number, float("nan")
             total, low, high = nothing, nothing, nothing
             if not mixed[number]:
-                total, low, high, _, _ = self._estimated(mine)
+                found = self._estimated(mine)
+                total, low, high = found.total, found.low, found.high
             launches = int((self._kernel_of == number).sum())
             rows.append(KernelEstimate(name, launches, int(mine.sum()), total, low, high))
         return rows

@@ -27,7 +27,7 @@ LEAST = 2  # launches drawn of a stratum
 FEWEST = 6  # launches of a stratum; smaller ones of one shape are put together
 EACH = 6  # launches of a stratum in the mean, if there are more than MOST strata
 MOST = 16
-MARGIN = 1.05  # stopping when the data look good makes intervals a little too short
+MARGIN = 1.1  # of intervals: stopping when the data look good makes them a little too short
 INTERVAL = 8  # launches drawn in an interval of time
 DRIFTS = 0.7  # of its variance is within intervals: a stratum is cut into them
 RUN = 32  # launches of a run that is looked at for a period
@@ -77,6 +77,7 @@ class Bounded:
             drawn=True,
             family=stratum.astype(np.int32),
             parameters=parameters,
+            margin=MARGIN,
         )
 
     def _strata(self, table: LaunchTable) -> tuple[np.ndarray, np.ndarray]:
@@ -93,7 +94,7 @@ class Bounded:
         found = estimate(plan, seen, self.confidence)
         drawn = int(found.parts["freedom"].sum())
         enough = drawn >= min(DRAWN, len(plan) / SHARE) or len(plan.chosen) == len(plan)
-        if found.half_width <= self.error / MARGIN and enough:
+        if found.half_width <= self.error and enough:
             return None
         runs = plan.parameters["runs"]
         if any(run["period"] == 0 for run in runs):
