@@ -213,6 +213,26 @@ def test_a_simulator_that_is_killed(command):
     assert process.stdout.read() == ""
 
 
+def test_a_signal_that_ends_program_and_simulator_together(command):
+    """As of ``timeout``: the simulator hears of the signal and of the program's end at once."""
+    process = subprocess.Popen(
+        command('say(os.getpid()); launch(b"forever"); rt.cudaDeviceSynchronize()'),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    program = int(process.stdout.readline())
+    time.sleep(0.5)
+    os.kill(process.pid, signal.SIGSTOP)
+    for pid in (program, process.pid):
+        os.kill(pid, signal.SIGTERM)
+    while program in in_session(process.pid):
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGCONT)
+    _, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert "lockstep: interrupted" in err
+    check_nothing_is_left(process.pid)
+
+
 @pytest.mark.skipif(not shutil.which("ldd"), reason="needs ldd, and there is none")
 def test_a_library_path_of_ones_own_stays(command, tmp_path):
     text = 'say(os.environ["LD_LIBRARY_PATH"].split(":")[-1])'

@@ -75,7 +75,10 @@ class Server:
 
         def died(number: int, frame: FrameType | None) -> None:
             what = os.WEXITED | os.WNOHANG | os.WNOWAIT
-            state = os.waitid(os.P_PID, program.pid, what)
+            try:
+                state = os.waitid(os.P_PID, program.pid, what)
+            except ChildProcessError:  # a signal ended both, and to pass it on has found that out
+                return
             if state is not None and state.si_code != os.CLD_EXITED and not self._given_up:
                 self._given_up = self._killed = True
                 if self._executing:
