@@ -1,14 +1,15 @@
 // What threads keep of their own: the same bytes as many types, and a structure with gaps.
 #ifdef __CUDACC__
 #include <cuda_pipeline.h>
-template <int size> INLINE void copied_of(u8 *to, const u8 *from) {
-    __pipeline_memcpy_async(to, from, size);
+template <int size> INLINE void copied_of(u8 *to, const u8 *from, u32 zeros) {
+    __pipeline_memcpy_async(to, from, size, zeros);
     __pipeline_commit();
     __pipeline_wait_prior(0);
 }
-#define copied(to, from, size) copied_of<size>(to, from)
+#define copied(to, from, size, zeros) copied_of<size>(to, from, zeros)
 #else
-#define copied(to, from, size) memcpy(to, from, size)
+#define copied(to, from, size, zeros) \
+    memcpy(to, from, size - (zeros)), memset((to) + size - (zeros), 0, zeros)
 struct alignas(4) uchar4 { u8 x, y, z, w; };
 struct alignas(4) short2 { i16 x, y; };
 struct alignas(8) ushort4 { u16 x, y, z, w; };

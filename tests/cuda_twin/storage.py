@@ -102,8 +102,11 @@ def atomic(s: Statements, names: Names, *_: object) -> None:
 
 
 def copy(s: Statements, names: Names, *_: object) -> None:
-    """The input comes into shared memory by itself."""
+    """The input comes into shared memory by itself: all, nothing or a part; the rest is zeros."""
     size = s.chance.choice((4, 8, 16))
     at = s.e.value("u32", names, 1)
-    s.write(f"copied(cells[me].b, (const u8 *)row + (({at}) & {64 // size - 1}) * {size}, {size});")
-    s.write(f"{s.variable(names, 'u32')} ^= cells[me].w[({at}) & 3];")
+    whole = f"at_ & {1 << 8} ? 0 : at_ & {1 << 9} ? {size} : at_ >> 10 & {size - 1}"
+    s.write(f"{{ const u32 at_ = {at};")
+    s.write(f"const u8 *from_ = (const u8 *)row + (at_ & {64 // size - 1}) * {size};")
+    s.write(f"copied(cells[me].b, from_, {size}, {whole});")
+    s.write(f"{s.variable(names, 'u32')} ^= cells[me].w[at_ & 3]; }}")
