@@ -27,6 +27,14 @@ def test_modifiers_may_stand_apart():
     assert found.name == "ld.shared.v2.u32"
 
 
+def test_the_first_vector_alone_has_the_width_also_beside_a_predicate():
+    """Gradients and offsets have as many elements as there are coordinates."""
+    found = function(""".reg .pred p; .reg .f32 a; .reg .b32 i; .reg .b64 t;
+        tex.grad.2d.v4.f32.f32 {a, a, a, a}|p, [t, {a, a}], {a, a}, {a, a};
+        tld4.r.2d.v4.f32.f32 {a, a, a, a}|p, [t, {a, a}], {i, i};""").instructions
+    assert [len(i.operands) for i in found] == [4, 3]
+
+
 def test_labels_count_instructions():
     found = function("A: B: ret; bra C; C: ret; bra A; D:")
     assert found.labels == {"A": 0, "B": 0, "C": 2, "D": 4}

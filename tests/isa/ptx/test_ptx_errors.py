@@ -157,6 +157,11 @@ def test_modules(text, column, message):
         ("ld.v4.f32 {%r1, %r2}, [%r3];", 11, "expected a vector of 4 elements, found one of 2"),
         ("ld.v4.f32 %w, [%r3];", 11, "expected a vector of 4 elements, found one of 2"),
         (
+            "tex.v4.f32 {%r1, %r2}|%p, [g, %r3];",
+            12,
+            "expected a vector of 4 elements, found one of 2",
+        ),
+        (
             "mov.f32 %r1, %w.z;",
             14,
             "expected '.x' to '.w' within the register of 2 elements, found '%w.z'",

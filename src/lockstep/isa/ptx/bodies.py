@@ -12,6 +12,7 @@ from lockstep.isa.ptx.syntax import (
     Instruction,
     Negated,
     Operand,
+    Pair,
     Register,
     SourceLine,
     Symbol,
@@ -191,6 +192,8 @@ class BodyReader:
             raise self._cursor.error(message, index)
 
     def _elements(self, operand: Operand) -> int:
+        if isinstance(operand, Pair):
+            return self._elements(operand.first)
         if isinstance(operand, Vector):
             return len(operand.elements)
         if isinstance(operand, Negated) or not isinstance(operand, Register):
