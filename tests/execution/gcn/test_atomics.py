@@ -35,7 +35,9 @@ def test_each_leaves_and_gives_what_its_twin_does(given, kernel, operation_of):
     names = [n for n in instructions("atomics", kernel) if "atomic" in n or _is_atomic_of_lds(n)]
     with lockstep.Device(memory_bytes=1 << 26) as device:
         out = device.zeros((256, LANES, 2), np.uint64)
-        device.load_gcn(KERNELS / "atomics.bin")[kernel][LANES, LANES](device.array(given), out)
+        device.load_gcn(KERNELS / "atomics.bin")[kernel][LANES, LANES](
+            device.array(given.view(np.uint32)), out.view(np.uint32)
+        )
         found = out.numpy()
     assert len(names) == {"buffers": 32, "lds": 70}[kernel]
     for row, name in enumerate(names):

@@ -34,7 +34,7 @@ def rows(device):
         out = device.zeros((ITEMS, 4), np.uint32)
         image = device.image(pixels, normalized=normalized)
         launch = device.load_gcn(KERNELS)[kernel][ITEMS, ITEMS]
-        launch(image, device.array(numbers), out, sampler)
+        launch(image, device.array(numbers.view(np.float32)), out, sampler)
         return out.numpy()
 
     return rows
@@ -181,7 +181,7 @@ def test_elements_are_loaded_and_stored_where_there_are_any(device, rows, rng):
     for kernel, expected in (("store", stored), ("store_level", of_level)):
         image, out = device.image(pixels), device.zeros((ITEMS, 4), np.uint32)
         launch = device.load_gcn(KERNELS)[kernel][ITEMS, ITEMS]
-        launch(image, device.array(numbers), out, (0, 0, 0, 0))
+        launch(image, device.array(numbers.view(np.float32)), out, (0, 0, 0, 0))
         assert np.array_equal(image.numpy(), expected), kernel
 
 
