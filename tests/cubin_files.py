@@ -23,3 +23,9 @@ def unpack(path):
 def cubins(name):
     """What ``device/cubins/NAME.zst`` holds: see README.md there."""
     return unpack(FOLDER / f"{name}.zst")
+
+
+def load(device, name, form):
+    """The module that an architecture's cubin in a file is, or its PTX (``ptx``)."""
+    code = cubins(name)[form]
+    return device.load_ptx(code.decode()) if form == "ptx" else device.load_cubin(code)

@@ -128,7 +128,7 @@ def test_what_is_outside_of_a_buffer_is_nothing_and_a_finding(transpose):
         assert "invalid buffer write of 4 bytes at 0x800" in found["message"]
 
 
-@pytest.mark.parametrize("given", [np.float64, np.int32, np.float16, np.uint8])
+@pytest.mark.parametrize("given", [np.float64, np.int32, np.float16, np.uint8, np.complex128])
 def test_an_array_that_a_kernel_would_take_for_another_is_refused(device, given):
     scan, out = load(device, "scan")[(256,), (256,)], device.zeros(256)
     wrong = device.zeros(256, given)
@@ -145,6 +145,15 @@ def test_signs_do_not_matter_and_bytes_may_be_anything(device, kernel, given):
     out = device.zeros(64, given)
     load(device, kernel)[(64,), (64,)](device.zeros(64, given), out, 1)
     assert (out.numpy().view(np.uint8)[:64] == (kernel == "brighten")).all()
+
+
+@pytest.mark.parametrize("given", [np.complex64, [("x", "f4"), ("y", "f4")]])
+def test_several_elements_may_be_one_of_the_array(device, given):
+    """Pairs for ``float2``: the metadata names what a vector is of."""
+    source = np.ones(128, np.float32).view(given)
+    out = device.zeros(64 * 4)
+    load(device, "scale4")[(32,), (32,)](device.array(source), out, 3.0)
+    assert (out.numpy()[:128] == 3).all()
 
 
 def test_images_keep_their_elements(device):

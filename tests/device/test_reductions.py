@@ -4,15 +4,13 @@ import numpy as np
 import pytest
 
 import lockstep
-from cubin_files import cubins
+from cubin_files import load
 
 
 @pytest.fixture(scope="module", params=["sm_80", "sm_90", "ptx"])
 def module(request):
-    code = cubins("reductions")[request.param]
     with lockstep.Device("H100") as device:
-        load = device.load_ptx if request.param == "ptx" else device.load_cubin
-        yield load(code.decode() if request.param == "ptx" else code)
+        yield load(device, "reductions", request.param)
 
 
 def rows(size):

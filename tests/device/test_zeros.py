@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lockstep
-from cubin_files import cubins
+from cubin_files import load
 
 LANES = 32
 UNTOUCHED = 255
@@ -12,10 +12,8 @@ UNTOUCHED = 255
 
 @pytest.fixture(scope="module", params=["sm_80", "sm_90", "ptx"])
 def module(request):
-    code = cubins("zeros")[request.param]
     with lockstep.Device("H100") as device:
-        load = device.load_ptx if request.param == "ptx" else device.load_cubin
-        yield load(code.decode() if request.param == "ptx" else code)
+        yield load(device, "zeros", request.param)
 
 
 @pytest.mark.parametrize("size", [4, 8, 16])

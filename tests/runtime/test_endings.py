@@ -224,7 +224,8 @@ def test_a_signal_that_ends_program_and_simulator_together(command):
     os.kill(process.pid, signal.SIGSTOP)
     for pid in (program, process.pid):
         os.kill(pid, signal.SIGTERM)
-    while program in in_session(process.pid):
+    deadline = time.monotonic() + PATIENCE
+    while program in in_session(process.pid) and time.monotonic() < deadline:
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGCONT)
     _, err = process.communicate(timeout=PATIENCE)

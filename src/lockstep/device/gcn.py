@@ -269,13 +269,14 @@ def _expected(argument: container.KernelArgument) -> str:
 def _holds(value: Any, type_: str) -> bool:
     """Whether an array has such elements; signs do not matter, and bytes may be anything.
 
-    Nothing is known of memory without a type, nor of elements that are structures.
+    Nothing is known of memory without a type, nor of structures on either side; a complex number
+    is two real ones, as of ``float2``.
     """
     kind, dtype = _TYPES.get(type_, ""), getattr(value, "dtype", None)
-    if dtype is None or kind[1:] in ("", "8"):
+    if dtype is None or dtype.kind == "V" or kind[1:] in ("", "8"):
         return True
-    wanted = "f" if kind[0] == "f" else "iu"
-    return dtype.kind in wanted and 8 * dtype.itemsize == int(kind[1:])
+    wanted, parts = ("fc" if kind[0] == "f" else "iu"), 2 if dtype.kind == "c" else 1
+    return dtype.kind in wanted and 8 * dtype.itemsize == parts * int(kind[1:])
 
 
 def _given(value: Any) -> str:
