@@ -118,6 +118,16 @@ static void writers() {
     CK(cudaStreamSynchronize(a));
     writer.join();
     OK(value() == 3);
+    for (int k = 0; k < 500; k++) { // threads that write, and end, while the stream is looked at
+        flags[0] = 0;
+        CK(cuStreamWaitValue32(a, (CUdeviceptr)flags, 1, CU_STREAM_WAIT_VALUE_EQ));
+        std::thread brief([k] {
+            std::this_thread::sleep_for(std::chrono::microseconds(100 + k * 37 % 1500));
+            *(volatile unsigned *)flags = 1;
+        });
+        CK(cudaStreamSynchronize(a));
+        brief.join();
+    }
 }
 
 // Streams that the legacy stream waits for, and a stream that ends while it waits.

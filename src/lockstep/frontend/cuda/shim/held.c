@@ -328,12 +328,14 @@ static bool awaited(uint64_t stream, uint64_t event) {
 
 // Waits until a stream, or an event, or everything can go on.
 int held_resolve(uint64_t stream, uint64_t event) {
+    bool alone = held_count && is_alone(); // before it looks: who writes may end right after
     held_progress();
     for (int k = 0; awaited(stream, event); k++) {
-        if (is_alone() || k >= PATIENCE * 1000) {
+        if (alone || k >= PATIENCE * 1000) {
             return give_up(NULL);
         }
         nanosleep(&(struct timespec){.tv_nsec = MILLISECOND}, NULL);
+        alone = is_alone();
         held_progress();
     }
     int status = first_error;
@@ -356,13 +358,14 @@ int held_query(uint64_t stream, uint64_t event) {
 
 // Waits at once, as within a graph.
 int held_poll(const struct memory_operation *value) {
-    bool ready = false;
+    bool ready = false, alone = is_alone();
     int status = memory_operation_test(value, &ready);
     for (int k = 0; !status && !ready; k++) {
-        if (is_alone() || k >= PATIENCE * 1000) {
+        if (alone || k >= PATIENCE * 1000) {
             return give_up(value);
         }
         nanosleep(&(struct timespec){.tv_nsec = MILLISECOND}, NULL);
+        alone = is_alone();
         held_progress();
         status = memory_operation_test(value, &ready);
     }
