@@ -30,6 +30,7 @@ from lockstep.sampling.sampler import Sampler
 
 SAMPLERS: dict[str, tuple[str, dict]] = {
     "bounded 1 %": ("bounded", {}),
+    "bounded 0.5 %": ("bounded", {"error": 0.005}),
     "random 1/100": ("random", {}),
     "systematic 1/100": ("systematic", {}),
     "stem 5 %": ("stem", {}),

@@ -146,7 +146,7 @@ def test_own_samplers_need_no_effort():
         def plan(self, table, random):
             return Plan.of(table, "own", [0] * len(table), [0, 1], drawn=True)
 
-        def more(self, plan, seen, random):
+        def more(self, table, plan, seen, random):
             return None
 
     assert len(compare(_four(), {"own": Own()}, seeds=2)) == 1

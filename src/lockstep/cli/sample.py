@@ -181,7 +181,7 @@ def go_on(
         raise LockstepError(f"{seen[0]} was made by {plan.sampler}: --method {plan.sampler}")
     # Another stream of numbers for each step: what was drawn before is not drawn alike again.
     random = np.random.default_rng((seed, len(plan.chosen)))
-    return chosen.more(plan, read_seen(seen[1], plan), random)
+    return chosen.more(table, plan, read_seen(seen[1], plan), random)
 
 
 def draw_plan(plan: "Plan", table: "LaunchTable", over: str | None, path: Path) -> None:

@@ -45,7 +45,9 @@ class Sampler(Protocol):
         """What to simulate first. Raises :class:`LockstepError` if it cannot sample this table."""
         ...
 
-    def more(self, plan: Plan, seen: np.ndarray, random: np.random.Generator) -> Plan | None:
+    def more(
+        self, table: LaunchTable, plan: Plan, seen: np.ndarray, random: np.random.Generator
+    ) -> Plan | None:
         """What to simulate, too, now that the chosen launches took ``seen`` (float64); or None.
 
         The plan that it returns may have other strata, and chooses what this one does and more.
@@ -64,7 +66,9 @@ class OneStep:
     effort: Effort | None = None
     same_strata = False
 
-    def more(self, plan: Plan, seen: np.ndarray, random: np.random.Generator) -> Plan | None:
+    def more(
+        self, table: LaunchTable, plan: Plan, seen: np.ndarray, random: np.random.Generator
+    ) -> Plan | None:
         """Nothing: the plan is final."""
         return None
 
@@ -158,7 +162,7 @@ def draw(
     plan = sampler.plan(table, random)
     known = np.full(len(table), np.nan)
     known[plan.chosen] = observe(plan.chosen)
-    while (further := sampler.more(plan, known[plan.chosen], random)) is not None:
+    while (further := sampler.more(table, plan, known[plan.chosen], random)) is not None:
         fresh = further.chosen[np.isnan(known[further.chosen])]
         known[fresh] = observe(fresh)
         plan = further

@@ -54,6 +54,23 @@ def test_a_smaller_error_takes_more_launches():
     assert 4 * len(few.chosen) < len(many.chosen) < len(table)
 
 
+@pytest.mark.long
+def test_strata_that_hid_their_slow_launches_are_drawn_from_as_often():
+    """If what two launches took decided, totals would be 0.6 % too low, and 32 intervals hold."""
+    random = np.random.default_rng(5)
+    grid = 64 * random.integers(1, 300, 12_000)
+    times = grid * np.where(random.random(len(grid)) < 0.3, 3.0, 1.0)
+    table = LaunchTable(pd.DataFrame({"name": ["k"] * len(grid), "grid_x": grid}))
+    truth, held, total = times.sum(), 0, []
+    for seed in range(40):
+        plan, found, _ = _drawn(table, times, seed, error=0.01)
+        held += found.low <= truth <= found.high
+        total.append(found.total)
+    assert held >= 35
+    assert len(plan.chosen) > 3 * len(plan.sizes), "more than the pilot"
+    assert abs(np.mean(total) / truth - 1) < 0.003  # of 40 seeds; its deviation is 0.0008
+
+
 def test_it_stops_when_the_interval_with_its_margin_is_as_narrow_as_asked():
     table, times = PROGRAMS["modes"]
     plan, found, _ = _drawn(table, times, error=0.02)
@@ -120,7 +137,7 @@ def test_few_launches_of_a_stratum_do_not_decide_how_many_are_drawn_of_it():
         spread = np.array([1.0, 9.0])
         variance = sizes**2 * (1 - n / sizes) * spread / n
         parts = pd.DataFrame({"launches": sizes, "sampled": [n, n], "variance": variance})
-        calm, other = _deviations(parts, np.array([50.0, 50.0]))
+        calm, other = 50 * _deviations(parts, np.array([50.0, 50.0]))
         if same:
             assert (calm, other) == pytest.approx((5**0.5, 5**0.5))
         else:

@@ -18,6 +18,7 @@ import pandas as pd
 from lockstep.errors import LockstepError
 from lockstep.sampling.estimate import CONFIDENCE, Estimate, estimate
 from lockstep.sampling.extras import student
+from lockstep.sampling.neighbours import of_neighbours
 from lockstep.sampling.plan import Plan
 from lockstep.sampling.sampler import Effort, register
 from lockstep.sampling.strata import alike, filled, in_context, in_time, merged
@@ -36,11 +37,11 @@ DRAWN = 30  # launches beyond the first of each stratum, before an interval is b
 SHARE = 20  # ... or one in so many, of short programs
 FREEDOM = 8  # degrees of freedom that the launches which are wanted will have at least
 TIGHTER = 0.9  # the error that launches are wanted for, by that of the step before
-# Degrees of freedom that the mean deviation of all strata counts for. What few launches say
-# of one stratum must not decide how many more are drawn of it: those where a slow launch was seen
-# would be drawn whole, and those where it was missed never be looked at again.
+# Degrees of freedom that others count for: the mean deviation of all strata, and the mean of a
+# stratum's neighbours. What few launches say of one must not decide how many more are drawn of it.
 PRIOR = 64.0
 SILENT = 8  # degrees of freedom of a stratum's own that do not count at all
+FACTOR = 4.0  # by which a stratum's mean may differ from its neighbours' for no reason
 
 
 @register
@@ -89,7 +90,9 @@ class Bounded:
         stratum[first] = stratum.max() + 1 + np.arange(len(first))
         return np.unique(stratum, return_inverse=True)[1], first
 
-    def more(self, plan: Plan, seen: np.ndarray, random: np.random.Generator) -> Plan | None:
+    def more(
+        self, table: LaunchTable, plan: Plan, seen: np.ndarray, random: np.random.Generator
+    ) -> Plan | None:
         """Further launches while the interval is too wide."""
         found = estimate(plan, seen, self.confidence)
         drawn = int(found.parts["freedom"].sum())
@@ -99,7 +102,7 @@ class Bounded:
         runs = plan.parameters["runs"]
         if any(run["period"] == 0 for run in runs):
             return self._phases(plan, seen, random)
-        wanted = self._wanted(plan, seen, found, self.error)
+        wanted = self._wanted(table, plan, seen, found, self.error)
         if (probing := _runs(plan, seen, wanted, random)) is not None:
             return probing
         # Deviations of a few launches say little: what they ask for is given in steps.
@@ -107,7 +110,7 @@ class Bounded:
         error = self.error
         while (wanted <= n).all():  # it should be narrow enough, and is not
             error *= TIGHTER
-            wanted = self._wanted(plan, seen, found, error)
+            wanted = self._wanted(table, plan, seen, found, error)
         wanted = np.minimum(wanted, 2 * n)
         cuts = _intervals(plan, seen)
         stratum, wanted = in_time(plan.stratum, cuts, np.maximum(wanted, 2 * cuts))
@@ -132,11 +135,17 @@ class Bounded:
         drawn = filled(stratum, plan.chosen, LEAST, random)
         return plan.redrawn(stratum, drawn, parameters=plan.parameters | {"runs": runs})
 
-    def _wanted(self, plan: Plan, seen: np.ndarray, found: Estimate, error: float) -> np.ndarray:
+    def _wanted(
+        self, table: LaunchTable, plan: Plan, seen: np.ndarray, found: Estimate, error: float
+    ) -> np.ndarray:
         """Launches of each stratum that narrow the interval most for the time that they take."""
         sizes, n = plan.sizes, found.parts["sampled"].to_numpy()
-        mean = np.bincount(plan.stratum[plan.chosen], seen) / n
-        deviation = _deviations(found.parts, mean)
+        own = np.bincount(plan.stratum[plan.chosen], seen) / n
+        others = of_neighbours(table, plan.stratum, n, own)
+        others = np.clip(others, own / FACTOR, own * FACTOR)
+        weight = _told(n) / (PRIOR + _told(n))
+        mean = own**weight * others ** (1 - weight)
+        deviation = mean * _deviations(found.parts, own)
         freedom = max(FREEDOM, int((n - 1)[n < sizes].sum()))
         quantile = student((1 + self.confidence) / 2, freedom)
         target = (error / MARGIN * found.total / quantile) ** 2
@@ -206,11 +215,16 @@ def _intervals(plan: Plan, seen: np.ndarray) -> np.ndarray:
     return cuts
 
 
-def _deviations(parts: pd.DataFrame, mean: np.ndarray) -> np.ndarray:
-    """Standard deviation of the launches of each stratum.
+def _told(n: np.ndarray) -> np.ndarray:
+    """Degrees of freedom of the launches drawn of a stratum that count beside ``PRIOR``."""
+    return np.maximum(n - 1 - SILENT, 0)
 
-    That of few launches says little: it is what strata have on average, relative to their means,
-    which counts for ``PRIOR`` degrees of freedom. The own ones beyond ``SILENT`` draw away from it.
+
+def _deviations(parts: pd.DataFrame, mean: np.ndarray) -> np.ndarray:
+    """Standard deviation of the launches of each stratum, relative to its mean.
+
+    That of few launches says little: it is what strata have on average which counts for ``PRIOR``
+    degrees of freedom. The own ones beyond ``SILENT`` draw away from it.
     """
     sizes, n = parts["launches"].to_numpy(), parts["sampled"].to_numpy()
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -219,6 +233,5 @@ def _deviations(parts: pd.DataFrame, mean: np.ndarray) -> np.ndarray:
     relative = np.where(open_, square / mean**2, 0.0)
     weight = np.where(open_, sizes * mean, 0.0)
     pooled = (relative * weight).sum() / weight.sum() if weight.any() else 0.0
-    own = np.maximum(n - 1 - SILENT, 0)
-    mixed = (PRIOR * pooled + own * relative) / (PRIOR + own)
-    return np.where(open_, mean * np.sqrt(mixed), 0.0)
+    mixed = (PRIOR * pooled + _told(n) * relative) / (PRIOR + _told(n))
+    return np.where(open_, np.sqrt(mixed), 0.0)
