@@ -19,6 +19,7 @@ PROGRAMS = {
     "graphs": ("graphs.cu",),
     "captures": ("captures.cu",),
     "forks": ("forks.cu",),
+    "threads": ("threads.cu", "-lcuda"),
     "thread-streams": ("thread_streams.cu", "--default-stream=per-thread"),
     "updated-graphs": ("updated_graphs.cu",),
     "memory-operations": ("memory_operations.cu", "-lcuda"),

@@ -38,6 +38,7 @@ from lockstep.isa.sass.binary import (
     read_cubin,
     relocated,
     relocated_functions,
+    span,
 )
 
 PADDING = 16  # bytes behind a constant bank, which wide loads may touch
@@ -160,7 +161,8 @@ class CubinModule(Module):
             return
         if section not in self._sections:
             raise InputError(self.name, f"section {section}", "it cannot have relocations")
-        place = self.device.memory.view(self._sections[section] + relocation.offset, 8)
+        start = self._sections[section] + relocation.offset
+        place = self.device.memory.view(start, span(relocation.kind))
         place[:] = np.frombuffer(self._relocated(relocation, place.tobytes()), np.uint8)
 
     def _relocated(self, relocation: Relocation, old: bytes) -> bytes:

@@ -102,7 +102,8 @@ class PtxModule(Module):
         size = syntax.type_bytes(variable.type)
         for value in () if variable.type in _REFERENCES else variable.initial:
             if isinstance(value, syntax.Symbol):
-                number = self._address(value.name) + value.offset
+                number = (self._address(value.name) + value.offset) & (value.mask or -1)
+                number >>= max(value.mask.bit_length() - 8, 0)
             else:
                 number = _pattern(value, variable.type)
             content += (number & ((1 << 8 * size) - 1)).to_bytes(size, "little")

@@ -11,7 +11,6 @@ from lockstep.execution.ptx.opcodes import opcode
 from lockstep.isa.ptx.syntax import Instruction
 
 _INTEGERS = "{u8,u16,u32,u64,s8,s16,s32,s64}"
-_LARGER = "{u16,u32,u64,s16,s32,s64}"  # bf16 has no conversions from and to 8 bits
 _ROUNDING, _WHOLE = "{rn,rz,rm,rp}", "{rni,rzi,rmi,rpi}"
 _EITHER = "[.relu][.satfinite][.relu]"
 _EIGHTS = {"e4m3x2": E4M3, "e5m2x2": E5M2}
@@ -60,7 +59,7 @@ def _saturated(lift: Lift, a: Value, signed: bool, wanted: tuple[int, int]) -> V
 @opcode(
     f"cvt.{_WHOLE}[.ftz][.sat].{_INTEGERS}.f32",
     f"cvt.{_WHOLE}[.sat].{_INTEGERS}.{{f16,f64}}",
-    f"cvt.{_WHOLE}.{_LARGER}.bf16",
+    f"cvt.{_WHOLE}.{_INTEGERS}.bf16",
 )
 def to_integer(lift: Lift, i: Instruction) -> None:
     """Out of range numbers are clamped, with and without .sat."""
@@ -73,7 +72,7 @@ def to_integer(lift: Lift, i: Instruction) -> None:
 @opcode(
     f"cvt.{_ROUNDING}[.ftz][.sat].f32.{_INTEGERS}",
     f"cvt.{_ROUNDING}[.sat].{{f16,f64}}.{_INTEGERS}",
-    f"cvt.{_ROUNDING}.bf16.{_LARGER}",
+    f"cvt.{_ROUNDING}.bf16.{_INTEGERS}",
 )
 def from_integer(lift: Lift, i: Instruction) -> None:
     target, source = i.modifiers[-2:]

@@ -14,7 +14,7 @@ from lockstep.execution.lanes import warpgroup as lanes
 from lockstep.execution.lanes.matrix import Numbers, ProductKind
 from lockstep.execution.lanes.matrix_elements import BITS
 from lockstep.execution.lanes.sparse import sparse, sparsity_of
-from lockstep.execution.lanes.types import I32, I64, Value
+from lockstep.execution.lanes.types import I32, I64
 from lockstep.execution.lanes.warpgroup import SharedMatrix
 from lockstep.execution.sass.lift import Lift
 from lockstep.execution.sass.opcodes import opcode
@@ -64,6 +64,7 @@ def _multiply(lift: Lift, i: Instruction, numbers: Numbers) -> None:
     A result that is RZ is the end of an empty group.
     """
     target = i.operands[0]
+    keeps = next((lift.predicate(o) for o in i.operands if _is_predicate(o)), None)
     if target.is_zero:
         return
     _check(lift, i, numbers)
@@ -81,7 +82,10 @@ def _multiply(lift: Lift, i: Instruction, numbers: Numbers) -> None:
         factor = lift.words(replace(first[0], negated=False), _LINE_REGISTERS)
     else:
         factor = _shared(lift, matrices, "A")
-    start = _start(lift, i, lift.words(sums, lanes.registers_of(numbers, columns)))
+    start = lift.words(sums, lanes.registers_of(numbers, columns))
+    if keeps is not None:
+        nothing = lift.b.constant(I32, 0)
+        start = [lift.b.select(keeps, value, nothing) for value in start]
     other = _shared(lift, matrices, "B")
     result = lanes.multiply(lift.b, numbers, factor, other, start, negative, product)
     lift.write_words(target, result)
@@ -112,14 +116,6 @@ def _shared(lift: Lift, operand: Address, name: str) -> SharedMatrix:
     descriptor = lift.read(replace(operand.uniform, number=number), I64)
     site = lift.site(Window.SHARED)
     return SharedMatrix(descriptor, site, f"tnsp{name}" in operand.part.split("."))
-
-
-def _start(lift: Lift, i: Instruction, sums: list[Value]) -> list[Value]:
-    keeps = [o for o in i.operands if _is_predicate(o)]
-    if not keeps:
-        return sums
-    predicate, nothing = lift.predicate(keeps[0]), lift.b.constant(I32, 0)
-    return [lift.b.select(predicate, value, nothing) for value in sums]
 
 
 def _is_predicate(operand: Operand) -> bool:

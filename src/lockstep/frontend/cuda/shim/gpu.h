@@ -324,7 +324,10 @@ int pool_get(struct pool *pool, int attribute, void *value);
 int pool_set(struct pool *pool, int attribute, const void *value);
 int pool_trim(struct pool *pool, size_t keep);
 void pool_took(struct pool *pool, const void *address, size_t bytes); // memory of a pool, ...
-void pool_gave(const void *address); // ... freed: it may also be other memory
+// ... freed: what the pool knows of it is taken out before, since another thread may get the same
+// address at once, and put back if it is not freed. NULL: it is other memory.
+struct share *pool_share(const void *address);
+void pool_gave(struct share *share, const void *address, bool freed);
 void pool_reset(void);
 
 // Memory of the program's own that it registers (registered.c)

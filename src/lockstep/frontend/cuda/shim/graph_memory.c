@@ -135,10 +135,10 @@ int memory_free(uint64_t address) {
     if (known) {
         return live ? SUCCESS : INVALID_VALUE;
     }
+    const void *start = (void *)(uintptr_t)address;
+    struct share *share = pool_share(start);
     int status = gpu_call(CALL_FREE, &address, sizeof address, NULL, 0, &(struct reply){0});
-    if (!status) {
-        pool_gave((void *)(uintptr_t)address);
-    }
+    pool_gave(share, start, !status);
     return status;
 }
 

@@ -35,6 +35,7 @@ struct item {
 struct held {
     struct held *next;
     uint64_t stream;
+    int device; // that the thread had set which began to wait
     struct item *first, **last;
 };
 
@@ -43,6 +44,7 @@ static _Atomic unsigned held_count;
 static bool busy; // what is kept is done, which makes calls itself
 static uint64_t items;
 static int first_error;
+static _Atomic time_t asked; // when a program first asked for what waits, since something went on
 static bool others_share; // memory, in other processes
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
@@ -51,15 +53,21 @@ static uint64_t named(uint64_t stream) {
     return !is_default ? stream : stream_default_of_thread() ? THREAD_STREAM : LEGACY_STREAM;
 }
 
+// Each device has default streams of its own.
+static bool is_stream(const struct held *held, uint64_t stream) {
+    bool is_default = held->stream == LEGACY_STREAM || held->stream == THREAD_STREAM;
+    return held->stream == named(stream) && (!is_default || held->device == gpu_current());
+}
+
 static struct held *find(uint64_t stream) {
     struct held *held = all;
-    while (held && held->stream != named(stream)) {
+    while (held && !is_stream(held, stream)) {
         held = held->next;
     }
     return held;
 }
 
-// Blocking streams and the legacy one wait for each other.
+// Blocking streams and the legacy one of a device wait for each other.
 static bool are_related(uint64_t one, uint64_t two) {
     bool legacy = one == LEGACY_STREAM, other = two == LEGACY_STREAM;
     return legacy != other && stream_blocks((void *)(uintptr_t)(legacy ? two : one));
@@ -67,8 +75,8 @@ static bool are_related(uint64_t one, uint64_t two) {
 
 static bool is_held(uint64_t stream, uint64_t before) {
     for (const struct held *held = all; held; held = held->next) {
-        bool same = held->stream == named(stream);
-        if ((same || are_related(held->stream, named(stream))) && held->first->number < before) {
+        bool related = held->device == gpu_current() && are_related(held->stream, named(stream));
+        if ((related || is_stream(held, stream)) && held->first->number < before) {
             return true;
         }
     }
@@ -115,7 +123,8 @@ static void put(uint64_t stream, struct item item) {
     struct held *held = find(stream);
     if (!held) {
         held = calloc(1, sizeof *held);
-        *held = (struct held){.next = all, .stream = named(stream), .last = &held->first};
+        *held = (struct held){
+            .next = all, .stream = named(stream), .device = gpu_current(), .last = &held->first};
         all = held;
         held_count++;
     }
@@ -127,6 +136,7 @@ static void put_locked(uint64_t stream, struct item item) {
     pthread_mutex_lock(&lock);
     put(stream, item);
     pthread_mutex_unlock(&lock);
+    held_progress(); // it may be there by now, and no other call may follow
 }
 
 static bool is_pageable(const void *address) {
@@ -217,11 +227,9 @@ static bool is_ready(const struct item *item, int *status) {
 static bool advance(struct held *held) {
     struct item *item = held->first;
     int device = gpu_current(), status = SUCCESS;
-    if (is_held(held->stream, item->number)) { // by one that it is related to
-        return false;
-    }
     gpu_set_current(item->device);
-    bool ready = is_ready(item, &status);
+    bool ready = !is_held(held->stream, item->number) // by one that it is related to
+                 && is_ready(item, &status);
     if (ready && !status && item->kind != AWAIT_VALUE) {
         status = item->kind == AWAIT_EVENT ? SUCCESS : perform(item, held->stream);
     }
@@ -265,6 +273,7 @@ void held_progress(void) {
         for (struct held *held = all, *next; held; held = next) {
             while (held->first && advance(held)) {
                 again = true;
+                asked = 0;
             }
             next = held->next;
             if (!held->first) {
@@ -289,7 +298,21 @@ void held_expect_processes(void) {
     others_share = true;
 }
 
-// Whether another thread, or another process, may still write.
+// Whether the program has a handler for signals, which may write, too; but for those of threads.
+static bool may_be_interrupted(void) {
+    char line[200];
+    unsigned long long caught = 0;
+    FILE *about = fopen("/proc/self/status", "re");
+    while (about && fgets(line, sizeof line, about)) {
+        sscanf(line, "SigCgt: %llx", &caught);
+    }
+    if (about) {
+        fclose(about);
+    }
+    return caught & ~(3ull << 31);
+}
+
+// Whether no other thread, and no other process, may still write.
 static bool is_alone(void) {
     DIR *tasks = opendir("/proc/self/task");
     int count = 0;
@@ -299,7 +322,7 @@ static bool is_alone(void) {
     if (tasks) {
         closedir(tasks);
     }
-    return count == 1 && !others_share;
+    return count == 1 && !others_share && !may_be_interrupted();
 }
 
 // Nothing can go on: the run says so, and ends as with a kernel that never does.
@@ -322,8 +345,18 @@ static int give_up(const struct memory_operation *value) {
     return LAUNCH_TIMEOUT;
 }
 
+static bool is_any_held(void) {
+    pthread_mutex_lock(&lock);
+    const struct held *held = all;
+    while (held && held->device != gpu_current()) {
+        held = held->next;
+    }
+    pthread_mutex_unlock(&lock);
+    return held != NULL;
+}
+
 static bool awaited(uint64_t stream, uint64_t event) {
-    return event ? event_is_pending(event) : stream ? stream_is_held(stream) : held_count > 0;
+    return event ? event_is_pending(event) : stream ? stream_is_held(stream) : is_any_held();
 }
 
 // Waits until a stream, or an event, or everything can go on.
@@ -345,7 +378,6 @@ int held_resolve(uint64_t stream, uint64_t event) {
 
 // The same of a program that asks again and again, and does something else meanwhile.
 int held_query(uint64_t stream, uint64_t event) {
-    static _Atomic time_t asked;
     held_progress();
     if (!awaited(stream, event)) {
         asked = 0;

@@ -1,5 +1,6 @@
 // Kernels: looked up when they are first used, launched, asked for attributes and occupancy.
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@ enum { SHARED_PER_SM = 81, SHARED_RESERVED = 111, SHARED_UNIT = 128 };
 enum { CLUSTER_LAUNCH = 120 };
 enum { WARP = 32, PORTABLE_CLUSTER = 8, LARGEST_CLUSTER = 16 };
 
-int kernel_find(struct kernel *kernel) {
+static int find(struct kernel *kernel) {
     if (kernel->handle || kernel->status) {
         return kernel->status;
     }
@@ -25,6 +26,14 @@ int kernel_find(struct kernel *kernel) {
     kernel->parameters = reply.data;
     kernel->handle = kernel->facts.kernel;
     return kernel->status;
+}
+
+int kernel_find(struct kernel *kernel) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // two threads may launch it first
+    pthread_mutex_lock(&lock);
+    int status = find(kernel);
+    pthread_mutex_unlock(&lock);
+    return status;
 }
 
 // Without opting in (cudaFuncSetAttribute) static and dynamic shared memory share 48 KB.

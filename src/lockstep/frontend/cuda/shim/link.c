@@ -22,7 +22,7 @@ struct header {
 enum state { CLOSED, OPEN, BROKEN };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static enum state state = CLOSED;
+static _Atomic enum state state = CLOSED; // changed under the lock
 static int broken_status = UNKNOWN;
 static int connection = -1;
 static struct device devices[MOST_DEVICES];
@@ -149,7 +149,11 @@ static int dial(void) {
     memcpy(address.sun_path + 1, name, length); // after a zero byte: no file, nothing to clean up
     connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
-    if (connection < 0 || connect(connection, (struct sockaddr *)&address, size)) {
+    int failed;
+    do {
+        failed = connect(connection, (struct sockaddr *)&address, size);
+    } while (failed && errno == EINTR);
+    if (failed) {
         return give_up(100, "cannot reach the simulator: has `lockstep run` ended?");
     }
     return SUCCESS;
@@ -161,7 +165,11 @@ static int receive_descriptor(void) {
     struct iovec piece = {&byte, 1};
     struct msghdr message = {
         .msg_iov = &piece, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space};
-    if (recvmsg(connection, &message, MSG_CMSG_CLOEXEC) != 1) {
+    ssize_t got;
+    do {
+        got = recvmsg(connection, &message, MSG_CMSG_CLOEXEC);
+    } while (got < 0 && errno == EINTR);
+    if (got != 1) {
         return -1;
     }
     struct cmsghdr *control = CMSG_FIRSTHDR(&message);
@@ -244,6 +252,8 @@ static int ensure_open(void) {
 
 int gpu_call(unsigned call, const void *fields, size_t size, const void *data, size_t bytes,
              struct reply *reply) {
+    int cancelled; // a thread that ended here would keep the lock
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelled);
     pthread_mutex_lock(&lock);
     int status = ensure_open();
     if (!status && told != current) {
@@ -255,13 +265,19 @@ int gpu_call(unsigned call, const void *fields, size_t size, const void *data, s
         status = exchange(call, fields, size, data, bytes, reply);
     }
     pthread_mutex_unlock(&lock);
+    pthread_setcancelstate(cancelled, NULL);
     return status;
 }
 
+// What devices are needs no word with the simulator, with which another thread may be speaking: it
+// may wait for a kernel that this thread is to let go on.
 const struct device *gpu_device(int *status) {
-    pthread_mutex_lock(&lock);
-    *status = ensure_open();
-    pthread_mutex_unlock(&lock);
+    *status = SUCCESS;
+    if (state != OPEN) {
+        pthread_mutex_lock(&lock);
+        *status = ensure_open();
+        pthread_mutex_unlock(&lock);
+    }
     return *status ? NULL : &devices[current];
 }
 

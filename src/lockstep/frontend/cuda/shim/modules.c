@@ -127,8 +127,8 @@ static int find_variable(struct variable *variable) {
     struct find_variable_reply fields = {0};
     int status = gpu_call(CALL_FIND_VARIABLE, &request, sizeof request, variable->name,
                           strlen(variable->name), &(struct reply){&fields, sizeof fields, NULL, 0});
-    variable->address[gpu_current()] = fields.address;
-    variable->size = fields.size;
+    variable->size = fields.size; // first: who finds the address asks for it
+    __atomic_store_n(&variable->address[gpu_current()], fields.address, __ATOMIC_RELEASE);
     return status;
 }
 
@@ -194,29 +194,37 @@ void module_close(struct module *module) {
     handle_take(MODULE_HANDLE, module);
 }
 
+// All under the lock, so that two threads which look for the same one get the same.
 static void *add(struct item **list, void *named) {
     struct item *item = malloc(sizeof *item);
-    item->named = named;
-    pthread_mutex_lock(&lock);
-    item->next = *list;
+    *item = (struct item){*list, named};
     *list = item;
-    pthread_mutex_unlock(&lock);
     return named;
 }
 
-struct kernel *module_kernel(struct module *module, const char *name) {
+static struct kernel *find_kernel(const struct module *module, const char *name) {
     for (struct item *item = module->kernels; item; item = item->next) {
         struct kernel *kernel = item->named;
         if (!strcmp(kernel->name, name)) {
             return kernel;
         }
     }
-    struct kernel *kernel = calloc(1, sizeof *kernel);
-    kernel->module = module;
-    kernel->name = strdup(name);
-    kernel->most_dynamic = kernel->carveout = -1;
-    handle_add(KERNEL_HANDLE, kernel);
-    return add(&module->kernels, kernel);
+    return NULL;
+}
+
+struct kernel *module_kernel(struct module *module, const char *name) {
+    pthread_mutex_lock(&lock);
+    struct kernel *kernel = find_kernel(module, name);
+    if (!kernel) {
+        kernel = calloc(1, sizeof *kernel);
+        kernel->module = module;
+        kernel->name = strdup(name);
+        kernel->most_dynamic = kernel->carveout = -1;
+        handle_add(KERNEL_HANDLE, kernel);
+        add(&module->kernels, kernel);
+    }
+    pthread_mutex_unlock(&lock);
+    return kernel;
 }
 
 int module_kernels(struct module *module, struct kernel **kernels, unsigned room, unsigned *count) {
@@ -241,21 +249,31 @@ int module_kernels(struct module *module, struct kernel **kernels, unsigned room
     return status;
 }
 
-struct variable *module_variable(struct module *module, const char *name) {
+static struct variable *find_named(const struct module *module, const char *name) {
     for (struct item *item = module->variables; item; item = item->next) {
         struct variable *variable = item->named;
         if (!strcmp(variable->name, name)) {
             return variable;
         }
     }
-    struct variable *variable = calloc(1, sizeof *variable);
-    variable->module = module;
-    variable->name = strdup(name);
-    return add(&module->variables, variable);
+    return NULL;
+}
+
+struct variable *module_variable(struct module *module, const char *name) {
+    pthread_mutex_lock(&lock);
+    struct variable *variable = find_named(module, name);
+    if (!variable) {
+        variable = calloc(1, sizeof *variable);
+        variable->module = module;
+        variable->name = strdup(name);
+        add(&module->variables, variable);
+    }
+    pthread_mutex_unlock(&lock);
+    return variable;
 }
 
 int variable_find(struct variable *variable) {
-    if (variable->address[gpu_current()]) {
+    if (__atomic_load_n(&variable->address[gpu_current()], __ATOMIC_ACQUIRE)) {
         return SUCCESS;
     }
     int status = module_load(variable->module);

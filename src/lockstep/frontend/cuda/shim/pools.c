@@ -93,9 +93,15 @@ void pool_took(struct pool *pool, const void *address, size_t bytes) {
     pthread_mutex_unlock(&lock);
 }
 
-void pool_gave(const void *address) {
+struct share *pool_share(const void *address) {
     struct share *share = handle_get(POOL_MEMORY, address);
-    if (share && handle_take(POOL_MEMORY, address)) {
+    return share && handle_take(POOL_MEMORY, address) ? share : NULL;
+}
+
+void pool_gave(struct share *share, const void *address, bool freed) {
+    if (share && !freed) {
+        handle_put(POOL_MEMORY, address, share);
+    } else if (share) {
         pthread_mutex_lock(&lock);
         share->pool->values[USED] -= share->bytes;
         share->pool->count--;

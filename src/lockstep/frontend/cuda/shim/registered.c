@@ -127,13 +127,17 @@ bool host_is_registered(const void *address) {
     return found;
 }
 
-// The pages become the program's own again, with what is in them. The heap, and so what is known of
-// them, may be in these pages: it is a copy that is given, and nothing is allocated meanwhile.
+// The pages become the program's own again, with what is in them: other threads find that all the
+// time, as a copy comes into their place at once. The heap, and so what is known of them, may be in
+// these pages: it is a copy that is given, and nothing is allocated meanwhile.
 static int give_back(struct registered r) {
     int status = synchronize(0, 0);
-    mmap(r.pages, r.page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-         -1, 0);
-    memcpy(r.pages, (void *)(uintptr_t)r.address, r.page_bytes);
+    void *copy = mmap(NULL, r.page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (copy == MAP_FAILED) {
+        return OUT_OF_MEMORY;
+    }
+    memcpy(copy, (void *)(uintptr_t)r.address, r.page_bytes);
+    mremap(copy, r.page_bytes, r.page_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, r.pages);
     give_back_allocation(r.allocation);
     return status;
 }

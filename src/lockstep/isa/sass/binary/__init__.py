@@ -20,6 +20,7 @@ from lockstep.isa.sass.binary.relocation import (
     DESCRIPTORS,
     relocated,
     relocated_functions,
+    span,
 )
 
 __all__ = [
@@ -42,4 +43,5 @@ __all__ = [
     "read_images",
     "relocated",
     "relocated_functions",
+    "span",
 ]

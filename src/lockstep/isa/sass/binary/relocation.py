@@ -36,11 +36,18 @@ FIELDS = {
     62: _LOW,
     63: _HIGH,
     75: Field(((16, 8), (34, 47)), 2),  # the same on sm_90
+    **{84 + k: Field(((0, 8),), 8 * k) for k in range(8)},  # a byte of it, in a packed structure
     102: _ADDRESS,  # of a function that all modules of a program share
     112: _LOW,
     113: _HIGH,
     114: Field(((16, 8), (34, 48)), 2),  # the displacement of a call through a register
 }
+
+
+def span(kind: int) -> int:
+    """Bytes that a relocation may change, from its place on; of an unknown kind an address."""
+    parts = FIELDS.get(kind, _ADDRESS).parts
+    return max(-(-(place + bits) // 8) for place, bits in parts)
 
 
 def relocated(relocation: Relocation, old: bytes, address: int) -> bytes:
