@@ -120,6 +120,7 @@ WARP = np.dtype(
         ("polls", "i8"),  # those of loops that may wait for others
         ("state", "i8"),  # hash of its registers when its lanes looped in vain, ...
         ("patience", "i8"),  # ... and how often they may do so yet
+        ("hopes", "i8"),  # turns for which they were believed to wait for other warps
         ("turn", "i8"),  # block from which the next group is chosen, while others get a turn
         ("turns_left", "i8"),
         ("groups", "i8"),  # how many groups of lanes wait at different blocks

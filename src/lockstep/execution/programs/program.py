@@ -86,6 +86,7 @@ def checks_in(recording: Recording) -> Check:
 EXITED = -1  # as a target: the lanes end
 NOWHERE = -2  # an indirect branch or call to what is no target
 SURELY = 2  # spins: it looks at the time, or sleeps
+ARRIVALS = 3  # spins: it waits for an mbarrier, where other warps mostly arrive
 TOO_DEEP = -3  # a call for which the stack has no room
 WORD_GRANULE = 2
 
@@ -96,7 +97,10 @@ BLOCK = np.dtype(
         ("ending", "i8"),  # Ending
         ("taken", "i8"),
         ("next", "i8"),
-        ("spins", "i8"),  # 1 = ends a turn of a loop that waits for what others may write; SURELY
+        (
+            "spins",
+            "i8",
+        ),  # 1 = ends a turn of a loop that waits for what others may write; SURELY, ARRIVALS
         ("meeting", "i8"),  # Meeting
         ("collects", "i8"),  # 1 = lanes that come at different times go on together: see groups
         ("parts", "i8"),  # 1 = even the whole warp may be of lanes that wait for others: see waits

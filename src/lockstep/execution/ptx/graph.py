@@ -48,6 +48,7 @@ class Block(BasicBlock, eq=False, kw_only=True):
     function: Function
     resumes: Instruction | None = None
     first_site: int = -1
+    awaits: bool = False  # of a block that spins: for an mbarrier alone
 
     @property
     def instructions(self) -> list[Instruction]:

@@ -16,7 +16,17 @@ def find_waiting_loops(module: Module, calls: CallGraph, blocks: list[Block]) ->
     which others may write.
     """
     for end, loop in turns(blocks):
-        end.spins |= _waits(module, calls, loop)
+        if _waits(module, calls, loop):
+            end.awaits = _awaits(module, loop) and (end.awaits or not end.spins)
+            end.spins = True
+
+
+def _awaits(module: Module, loop: Sequence[Block]) -> bool:
+    """Whether what a loop polls are mbarriers, and it does not sleep."""
+    instructions = [i for b in loop for i in b.instructions]
+    polling = [i for i in instructions if entry_of(module, i).polls]
+    others = any(i.opcode in ("call", "nanosleep") for i in instructions)
+    return not others and all(i.opcode == "mbarrier" for i in polling)
 
 
 def _waits(module: Module, calls: CallGraph, loop: Sequence[Block]) -> bool:

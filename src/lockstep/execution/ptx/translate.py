@@ -11,6 +11,7 @@ from lockstep.execution.lanes.addresses import Strength
 from lockstep.execution.lanes.builder import LaneBuilder
 from lockstep.execution.programs import parts, translation
 from lockstep.execution.programs.program import (
+    ARRIVALS,
     EXITED,
     Ending,
     Meeting,
@@ -199,7 +200,8 @@ class Translation(translation.Translation):
         record["first"] = self.first[block.function.name] + block.first
         record["count"] = block.end - block.first
         record["ending"], record["taken"], record["next"] = self._targets(block)
-        record["spins"], record["overtakes"] = block.spins, block.overtakes
+        record["spins"] = ARRIVALS if block.awaits else block.spins
+        record["overtakes"] = block.overtakes
         record["collects"] = True
         if block.ending in (Ending.BARRIER, Ending.ARRIVE):
             barrier.describe(block.last, record)

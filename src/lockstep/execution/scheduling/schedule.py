@@ -6,10 +6,11 @@ then the other warps, then other CTAs a turn: a lock or a grid barrier ends whoe
 """
 
 from lockstep._jit import inline, jit, popcount
-from lockstep.execution.programs.program import EXITED, Ending
+from lockstep.execution.programs.program import ARRIVALS, EXITED, Ending
 from lockstep.execution.scheduling.barriers import first_of_cluster, open_barriers
 from lockstep.execution.scheduling.blocks import call_block, is_fault
 from lockstep.execution.scheduling.convergence import (
+    changed,
     choose,
     come_to,
     go_on_without_members,
@@ -32,6 +33,7 @@ POLLS = 16  # turns of a polling loop before others get a turn
 PATIENCE = 1 << 16  # turns of any loop, while other lanes of the warp wait
 TURN = 256  # blocks that the others then get
 WARP_TURN = 1 << 15  # instructions of one warp before the next one runs
+HOPES = 8  # turns of a warp that waits for an mbarrier
 FOR_EVER = 1 << 62  # a clock
 CTA_TURN = 1 << 16  # of one CTA before the next one of its cluster runs: it may wait for that
 
@@ -101,12 +103,31 @@ def ends_in_vain(x, w, b, after, lanes):
     """Lanes looped long: other groups run. Whether all of the warp did, so that none gets on."""
     warp = x.warps[w]
     add_group(x, w, after, lanes, READY)
+    if b.spins == ARRIVALS and may_hope(x, w, after):
+        return True
     warp.in_vain += 1
     if warp.in_vain >= ready_groups(x, w):
         warp.in_vain = 0
         if not b.spins or not leave_convergence(x, w, b, after):
             return True
     warp.turn, warp.turns_left = after, TURN
+    return False
+
+
+@inline
+def may_hope(x, w, after):
+    """Whether lanes that wait for an mbarrier are believed to wait for other warps, a few turns.
+
+    Other lanes of their own may come to a barrier meanwhile: who replays what was executed has the
+    whole warp wait there, before what these do next, for which the barrier's others may wait.
+    """
+    warp = x.warps[w]
+    if changed(x, w, after):
+        warp.hopes = 0
+    warp.hopes += 1
+    if warp.hopes <= HOPES:
+        return True
+    warp.hopes = 0
     return False
 
 
