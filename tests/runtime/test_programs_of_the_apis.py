@@ -20,7 +20,7 @@ PROGRAMS = {
     "captures": ("captures.cu",),
     "forks": ("forks.cu",),
     "threads": ("threads.cu", "-lcuda"),
-    "thread-streams": ("thread_streams.cu", "--default-stream=per-thread"),
+    "thread-streams": ("thread_streams.cu", "--default-stream=per-thread", "-lcuda"),
     "updated-graphs": ("updated_graphs.cu",),
     "memory-operations": ("memory_operations.cu", "-lcuda"),
     "graph-memory": ("graph_memory.cu",),

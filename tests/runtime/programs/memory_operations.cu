@@ -130,6 +130,52 @@ static void writers() {
     }
 }
 
+// An event that is recorded again: who waited for it before waits for the record of then, and who asks
+// asks for the last one. One that is destroyed ends when the last of those who wait for it does.
+static void events() {
+    clear();
+    cudaEvent_t again, gone;
+    cudaStream_t c;
+    CK(cudaEventCreate(&again));
+    CK(cudaStreamCreateWithFlags(&c, cudaStreamNonBlocking));
+    CK(cuStreamWaitValue32(a, flag, 1, CU_STREAM_WAIT_VALUE_EQ));
+    CK(cudaEventRecord(again, a));
+    CK(cudaStreamWaitEvent(b, again, 0));
+    add<<<1, 32, 0, b>>>(p, 1);
+    CK(cuStreamWriteValue32(b, flag + 4, 1, 0));
+    CK(cuStreamWaitValue32(c, flag + 4, 1, CU_STREAM_WAIT_VALUE_EQ));
+    CK(cudaEventRecord(again, c)); // b must not wait for this: it comes after what b does
+    CK(cudaMemset((void *)flag, 1, 1));
+    CK(cudaStreamSynchronize(c));
+    CK(cudaStreamSynchronize(b));
+    CK(cudaEventSynchronize(again));
+    OK(value() == 1);
+    clear();
+    CK(cuStreamWaitValue32(a, flag, 1, CU_STREAM_WAIT_VALUE_EQ));
+    CK(cudaEventRecord(again, a));
+    CK(cudaEventRecord(again, c));
+    CK(cudaEventQuery(again));
+    CK(cudaEventSynchronize(again));
+    CK(cudaMemset((void *)flag, 1, 1));
+    CK(cudaStreamSynchronize(a));
+    for (int first = 0; first < 2; first++) {
+        clear();
+        CK(cudaEventCreate(&gone));
+        CK(cudaEventRecord(gone, c));
+        CK(cuStreamWaitValue32(a, flag, 1, CU_STREAM_WAIT_VALUE_EQ));
+        CK(cuStreamWaitValue32(b, flag + 4, 1, CU_STREAM_WAIT_VALUE_EQ));
+        CK(cudaStreamWaitEvent(a, gone, 0));
+        CK(cudaStreamWaitEvent(b, gone, 0));
+        CK(cudaEventDestroy(gone));
+        for (int k = 0; k < 2; k++) {
+            bool is_a = k == first;
+            CK(cudaMemset((void *)(flag + (is_a ? 0 : 4)), 1, 1));
+            CK(cudaStreamSynchronize(is_a ? a : b));
+        }
+    }
+    CK(cudaStreamDestroy(c));
+}
+
 // Streams that the legacy stream waits for, and a stream that ends while it waits.
 static void relations() {
     clear();
@@ -247,6 +293,7 @@ int main(int count, char **) {
     conditions();
     order();
     writers();
+    events();
     relations();
     batch();
     graph();

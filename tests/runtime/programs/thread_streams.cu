@@ -1,13 +1,86 @@
 // With a default stream for each thread there is no legacy stream: nothing waits for what others
 // capture, and the default stream itself is captured.
 
+#include <atomic>
+#include <cuda.h>
+#include <thread>
 #include "check.h"
 
 __global__ void add(int *p, int v) {
     p[threadIdx.x] += v;
 }
+__global__ void store(unsigned *p, unsigned v) {
+    *p = v;
+}
+
+// Each thread has a default stream of its own, that it captures, ...
+static void captures() {
+    std::atomic<int> begun(0), ended(0);
+    int *places;
+    CK(cudaMalloc(&places, 2 * 128));
+    CK(cudaMemset(places, 0, 2 * 128));
+    auto capture = [&](int id) {
+        cudaGraph_t g;
+        size_t nodes = 0;
+        CK(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal));
+        begun++;
+        while (begun < 2) {
+        }
+        for (int k = 0; k <= id; k++) {
+            add<<<1, 32, 0, cudaStreamPerThread>>>(places + 32 * id, 1);
+        }
+        ended++;
+        while (ended < 2) {
+        }
+        CK(cudaStreamEndCapture(cudaStreamPerThread, &g));
+        CK(cudaGraphGetNodes(g, nullptr, &nodes));
+        OK((int)nodes == id + 1);
+        CK(cudaGraphDestroy(g));
+    };
+    std::thread one(capture, 0), two(capture, 1);
+    one.join();
+    two.join();
+    CK(cudaFree(places));
+}
+
+// ... and in which it may wait for what others do in theirs.
+static void waits() {
+    unsigned *words, there = 0;
+    CK(cudaMalloc(&words, 8));
+    CK(cudaMemset(words, 0, 8));
+    CK(cudaDeviceSynchronize());
+    std::atomic<bool> waiting(false);
+    std::thread one([&] {
+        CK(cuStreamWaitValue32(CU_STREAM_PER_THREAD, (CUdeviceptr)words, 1,
+                               CU_STREAM_WAIT_VALUE_EQ));
+        store<<<1, 1, 0, cudaStreamPerThread>>>(words + 1, 7);
+        waiting = true;
+        CK(cudaStreamSynchronize(cudaStreamPerThread));
+    });
+    std::thread two([&] {
+        while (!waiting) {
+        }
+        store<<<1, 1, 0, cudaStreamPerThread>>>(words, 1);
+        CK(cudaStreamSynchronize(cudaStreamPerThread));
+    });
+    one.join();
+    two.join();
+    CK(cudaMemcpy(&there, words + 1, 4, cudaMemcpyDefault));
+    OK(there == 7);
+}
+
+// A capture belongs to the thread that began it, also when that has ended.
+static void owners() {
+    cudaStream_t s;
+    cudaGraph_t g;
+    CK(cudaStreamCreate(&s));
+    std::thread([&] { CK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal)); }).join();
+    std::thread([&] { IS(cudaStreamEndCapture(s, &g), cudaErrorStreamCaptureWrongThread); }).join();
+}
 
 int main() {
+    captures();
+    waits();
     int *p, out[32];
     cudaStream_t s;
     cudaGraph_t g;
@@ -39,6 +112,7 @@ int main() {
     CK(cudaStreamBeginCapture(0, cudaStreamCaptureModeRelaxed));
     IS(cudaMemcpy(out, p, 128, cudaMemcpyDefault), cudaErrorStreamCaptureUnsupported);
     IS(cudaStreamEndCapture(0, &g), cudaErrorStreamCaptureInvalidated);
+    owners();
     cudaGetLastError();
     return finish();
 }

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <sys/mman.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 #include "check.h"
@@ -163,6 +164,48 @@ static void registered() {
     OK(odd == 0);
 }
 
+// A child of fork finds no simulator, and does not wait for threads of its parent.
+static void children() {
+    std::atomic<bool> stop(false);
+    std::vector<std::thread> all;
+    for (int t = 0; t < 3; t++) {
+        all.emplace_back([&] {
+            cudaStream_t s;
+            CK(cudaStreamCreate(&s));
+            while (!stop) {
+                unsigned flags;
+                for (int k = 0; k < 2000; k++) {
+                    cudaStreamGetFlags(s, &flags);
+                }
+                cudaEvent_t e;
+                CK(cudaEventCreate(&e));
+                CK(cudaEventRecord(e, s));
+                CK(cudaEventDestroy(e));
+            }
+        });
+    }
+    usleep(50000);
+    int failed = 0;
+    for (int k = 0; k < 60; k++) {
+        pid_t child = fork();
+        if (!child) {
+            alarm(10);
+            void *memory;
+            cudaStream_t s;
+            bool refused = cudaMalloc(&memory, 64) && cudaDeviceSynchronize() && cudaStreamCreate(&s);
+            _exit(!refused);
+        }
+        int status;
+        waitpid(child, &status, 0);
+        failed += status != 0;
+    }
+    stop = true;
+    for (auto &thread : all) {
+        thread.join();
+    }
+    OK(failed == 0);
+}
+
 int main() {
     CK(cudaMallocHost(&words, 64));
     CK(cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking));
@@ -173,5 +216,6 @@ int main() {
     devices();
     last_calls();
     registered();
+    children();
     return finish();
 }

@@ -21,7 +21,7 @@ struct range {
 };
 
 static struct range *ranges;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+LOCK(lock);
 
 static const struct range fresh = {.preferred = NOWHERE, .prefetched = NOWHERE};
 

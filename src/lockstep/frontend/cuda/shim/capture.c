@@ -27,7 +27,7 @@ struct sequence {
     struct graph *graph;
     uint64_t origin;     // the stream in which it began
     int mode;
-    pthread_t thread;    // that began
+    unsigned thread;     // number of the one that began
     bool owned, invalid; // the graph was made for it; it did what no capture can do
     unsigned long long id;
 };
@@ -46,11 +46,12 @@ static struct sequence *sequences;
 static struct member *members;
 static unsigned long long captures;
 static _Thread_local int thread_mode = GLOBAL_MODE;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+LOCK(lock);
 
 // The default stream of the thread has two names where it is the default one.
 static uint64_t named(uint64_t handle) {
-    return !handle && stream_default_of_thread() ? THREAD_STREAM : handle;
+    bool of_thread = handle == THREAD_STREAM || (!handle && stream_default_of_thread());
+    return of_thread ? stream_of_thread() : handle;
 }
 
 static struct member *find(uint64_t named_handle) {
@@ -132,7 +133,7 @@ int capture_spoil(uint64_t handle, int status) {
 }
 
 static bool forbids(const struct sequence *sequence) {
-    return pthread_equal(sequence->thread, pthread_self())
+    return sequence->thread == thread_number()
                ? thread_mode != RELAXED_MODE && sequence->mode != RELAXED_MODE
                : thread_mode == GLOBAL_MODE && sequence->mode == GLOBAL_MODE;
 }
@@ -155,7 +156,7 @@ int capture_forbids_waiting(void) {
     int status = SUCCESS;
     pthread_mutex_lock(&lock);
     for (struct sequence *sequence = sequences; sequence; sequence = sequence->next) {
-        if (device_of((void *)(uintptr_t)sequence->origin) == gpu_current()) {
+        if (device_of((void *)(uintptr_t)stream_handle(sequence->origin)) == gpu_current()) {
             sequence->invalid = true;
             status = UNSUPPORTED_CAPTURE;
         }
@@ -170,7 +171,7 @@ int capture_forbids_legacy(uint64_t stream) {
     pthread_mutex_lock(&lock);
     for (struct member *member = stream_is_legacy(stream) ? members : NULL; member;
          member = member->next) {
-        void *handle = (void *)(uintptr_t)member->handle;
+        void *handle = (void *)(uintptr_t)stream_handle(member->handle);
         if (member->is_stream && stream_blocks(handle) && device_of(handle) == gpu_current()) {
             member->of->invalid = true;
             status = IMPLICIT_CAPTURE;
@@ -260,7 +261,7 @@ int capture_begin(uint64_t stream, int mode, struct graph *graph, struct node *c
                                       .graph = owned ? graph_new() : graph,
                                       .origin = named(stream),
                                       .mode = mode,
-                                      .thread = pthread_self(),
+                                      .thread = thread_number(),
                                       .owned = owned,
                                       .id = ++captures};
         sequences = sequence;
@@ -330,8 +331,7 @@ int capture_end(uint64_t stream, struct graph **place) {
     struct sequence *sequence = known ? known->of : NULL;
     int status = !sequence                      ? ILLEGAL_STATE
                  : sequence->origin != stream   ? UNMATCHED_CAPTURE
-                 : sequence->mode != RELAXED_MODE &&
-                         !pthread_equal(sequence->thread, pthread_self())
+                 : sequence->mode != RELAXED_MODE && sequence->thread != thread_number()
                      ? WRONG_THREAD
                      : SUCCESS;
     struct graph *graph = NULL, *lost = NULL;

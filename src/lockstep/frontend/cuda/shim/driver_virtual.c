@@ -38,7 +38,7 @@ struct range {
     struct physical *memory;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+LOCK(lock);
 static struct range *reserved, *mapped;
 
 static bool holds(const struct range *range, pointer_t start, size_t bytes) {

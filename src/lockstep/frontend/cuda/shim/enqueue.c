@@ -18,6 +18,13 @@ bool stream_default_of_thread(void) {
     return sticky_per_thread;
 }
 
+unsigned thread_number(void) {
+    static _Atomic unsigned threads;
+    static _Thread_local unsigned number; // no thread that ended has had it
+    number = number ? number : ++threads;
+    return number;
+}
+
 static uint64_t default_stream(void) {
     return sticky_per_thread ? THREAD_STREAM : LEGACY_STREAM;
 }
@@ -179,6 +186,7 @@ int stream_record(uint64_t stream, uint64_t event, unsigned flags) {
     if (capture_record(stream, event, &status)) {
         return status;
     }
+    event_supersede(event);
     return stream_is_held(stream) ? held_add(stream, record) : work_perform(&record, stream);
 }
 

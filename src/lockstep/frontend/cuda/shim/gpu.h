@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -213,6 +214,27 @@ static inline bool is_default_stream(const void *stream) {
 void stream_default_is_per_thread(void);
 bool stream_default_of_thread(void);
 enum { LEGACY_STREAM = 1, THREAD_STREAM = 2 }; // cudaStreamLegacy, cudaStreamPerThread
+// A lock of this library's, which a child of fork gets anew: another thread of its parent may have
+// had it.
+void lock_made_anew_at_fork(pthread_mutex_t *lock, int kind);
+#define LOCK_AT_FORK(name, kind)                                                                   \
+    __attribute__((constructor)) static void name##_at_fork(void) {                                \
+        lock_made_anew_at_fork(&name, kind);                                                       \
+    }                                                                                              \
+    _Static_assert(true, "")
+#define LOCK(name)                                                                                 \
+    static pthread_mutex_t name = PTHREAD_MUTEX_INITIALIZER;                                       \
+    LOCK_AT_FORK(name, PTHREAD_MUTEX_NORMAL)
+
+// The simulator has one stream that is the default one of all threads. Here each thread has its own,
+// whose name is made of that and the thread.
+unsigned thread_number(void);
+static inline uint64_t stream_of_thread(void) {
+    return (uint64_t)thread_number() << 32 | THREAD_STREAM;
+}
+static inline uint64_t stream_handle(uint64_t stream) {
+    return (uint32_t)stream == THREAD_STREAM ? THREAD_STREAM : stream;
+}
 static inline bool stream_is_legacy(uint64_t stream) {
     return stream == LEGACY_STREAM ||
            ((!stream || stream == STREAM_BLOCKING) && !stream_default_of_thread());
@@ -398,6 +420,7 @@ int stream_free(uint64_t stream, uint64_t address);
 // Streams that wait for a value in memory (held.c)
 bool stream_is_held(uint64_t stream);
 bool event_is_pending(uint64_t event);            // it is recorded in one, behind the wait
+void event_supersede(uint64_t event);             // it is recorded again
 bool held_destroy(unsigned call, uint64_t handle); // true: what it stands for ends later
 int held_resolve(uint64_t stream, uint64_t event); // waits for one of them, or for all (0 and 0)
 int held_query(uint64_t stream, uint64_t event);

@@ -12,7 +12,7 @@ enum { USED, MOST_USED, RESERVED, MOST_RESERVED, ATTRIBUTES };
 
 static struct graph_memory *list;
 static uint64_t attributes[ATTRIBUTES]; // cudaGraphMemAttributeType
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+LOCK(lock);
 
 static struct graph_memory *find(const void *address) {
     struct graph_memory *memory = list;

@@ -13,7 +13,7 @@ static struct entry {
     void *value;
 } *entries;
 static size_t places, used;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+LOCK(lock);
 
 enum { FEWEST = 256, HASH_SHIFT = 32, KIND_SHIFT = 56 };
 

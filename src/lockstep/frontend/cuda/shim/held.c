@@ -17,8 +17,9 @@
 
 enum { PATIENCE = 10, MILLISECOND = 1000000 }; // seconds in which other threads may write
 enum { LAUNCH_TIMEOUT = 702 };
+#define NEWEST UINT64_MAX // after all items
 
-enum item_kind { DO_WORK, AWAIT_VALUE, AWAIT_EVENT, FREE_MEMORY, END_HANDLE };
+enum item_kind { DO_WORK, AWAIT_VALUE, AWAIT_EVENT, FREE_MEMORY, END_STREAM };
 
 struct item {
     struct item *next;
@@ -27,8 +28,8 @@ struct item {
     int device;      // that the thread had set
     struct work work;
     struct memory_operation value;
-    uint64_t handle; // of an event, memory, or what is destroyed by `call`
-    unsigned call;
+    uint64_t handle; // of an event, memory, or the stream that ends
+    bool superseded; // the event has been recorded again since
     void *copied;    // from pageable memory of the program, which it may have changed by then
 };
 
@@ -47,15 +48,26 @@ static int first_error;
 static _Atomic time_t asked; // when a program first asked for what waits, since something went on
 static bool others_share; // memory, in other processes
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+LOCK_AT_FORK(lock, PTHREAD_MUTEX_RECURSIVE);
+
+// Events that are destroyed while items have them.
+struct ending {
+    struct ending *next;
+    uint64_t event;
+};
+
+static struct ending *endings;
 
 static uint64_t named(uint64_t stream) {
-    bool is_default = !stream || stream == STREAM_BLOCKING;
-    return !is_default ? stream : stream_default_of_thread() ? THREAD_STREAM : LEGACY_STREAM;
+    if (!stream || stream == STREAM_BLOCKING) {
+        stream = stream_default_of_thread() ? THREAD_STREAM : LEGACY_STREAM;
+    }
+    return stream == THREAD_STREAM ? stream_of_thread() : stream;
 }
 
 // Each device has default streams of its own.
 static bool is_stream(const struct held *held, uint64_t stream) {
-    bool is_default = held->stream == LEGACY_STREAM || held->stream == THREAD_STREAM;
+    bool is_default = stream_handle(held->stream) <= THREAD_STREAM;
     return held->stream == named(stream) && (!is_default || held->device == gpu_current());
 }
 
@@ -70,7 +82,7 @@ static struct held *find(uint64_t stream) {
 // Blocking streams and the legacy one of a device wait for each other.
 static bool are_related(uint64_t one, uint64_t two) {
     bool legacy = one == LEGACY_STREAM, other = two == LEGACY_STREAM;
-    return legacy != other && stream_blocks((void *)(uintptr_t)(legacy ? two : one));
+    return legacy != other && stream_blocks((void *)(uintptr_t)stream_handle(legacy ? two : one));
 }
 
 static bool is_held(uint64_t stream, uint64_t before) {
@@ -88,16 +100,21 @@ bool stream_is_held(uint64_t stream) {
         return false;
     }
     pthread_mutex_lock(&lock);
-    bool found = is_held(stream, UINT64_MAX);
+    bool found = is_held(stream, NEWEST);
     pthread_mutex_unlock(&lock);
     return found;
 }
 
-static bool is_pending(uint64_t event) {
+static bool is_record(const struct item *item, uint64_t event) {
+    return item->kind == DO_WORK && item->work.kind == RECORD_NODE && item->work.of.event == event;
+}
+
+// Whether a record is to come that who waited for the event at some call waits for.
+static bool is_pending(uint64_t event, uint64_t before) {
     for (const struct held *held = all; held; held = held->next) {
         for (const struct item *item = held->first; item; item = item->next) {
-            if (item->kind == DO_WORK && item->work.kind == RECORD_NODE &&
-                item->work.of.event == event) {
+            bool counts = item->number < before && (before < NEWEST || !item->superseded);
+            if (counts && is_record(item, event)) {
                 return true;
             }
         }
@@ -105,12 +122,25 @@ static bool is_pending(uint64_t event) {
     return false;
 }
 
+void event_supersede(uint64_t event) {
+    if (!held_count) {
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    for (struct held *held = all; held; held = held->next) {
+        for (struct item *item = held->first; item; item = item->next) {
+            item->superseded |= is_record(item, event);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 bool event_is_pending(uint64_t event) {
     if (!held_count) {
         return false;
     }
     pthread_mutex_lock(&lock);
-    bool found = is_pending(event);
+    bool found = is_pending(event, NEWEST);
     pthread_mutex_unlock(&lock);
     return found;
 }
@@ -174,22 +204,56 @@ void held_free(uint64_t stream, uint64_t address) {
     put_locked(stream, (struct item){.kind = FREE_MEMORY, .handle = address});
 }
 
+static bool has_event(const struct item *item, uint64_t event) {
+    bool waits = item->kind == DO_WORK && item->work.kind == WAIT_NODE;
+    return is_record(item, event) || (waits && item->work.of.event == event) ||
+           (item->kind == AWAIT_EVENT && item->handle == event);
+}
+
+static bool is_event_used(uint64_t event) {
+    for (const struct held *held = all; held; held = held->next) {
+        for (const struct item *item = held->first; item; item = item->next) {
+            if (has_event(item, event)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 // A stream or an event that something is kept of ends when that is done.
 bool held_destroy(unsigned call, uint64_t handle) {
     bool found = false;
     pthread_mutex_lock(&lock);
-    for (struct held *held = all; held && !found; held = held->next) {
-        found = call == CALL_DESTROY_STREAM && held->stream == handle;
-        for (const struct item *item = held->first; item && !found; item = item->next) {
-            found = call == CALL_DESTROY_EVENT &&
-                    (item->work.of.event == handle || item->handle == handle);
-        }
-        if (found) {
-            put(held->stream, (struct item){.kind = END_HANDLE, .handle = handle, .call = call});
+    if (call == CALL_DESTROY_EVENT && is_event_used(handle)) {
+        struct ending *ending = malloc(sizeof *ending);
+        *ending = (struct ending){endings, handle};
+        endings = ending;
+        found = true;
+    }
+    for (struct held *held = all; held && call == CALL_DESTROY_STREAM; held = held->next) {
+        if (held->stream == handle) {
+            put(handle, (struct item){.kind = END_STREAM, .handle = handle});
+            found = true;
         }
     }
     pthread_mutex_unlock(&lock);
     return found;
+}
+
+// Events that nothing has any more.
+static void destroy_events(void) {
+    for (struct ending **place = &endings; *place;) {
+        struct ending *ending = *place;
+        if (is_event_used(ending->event)) {
+            place = &ending->next;
+            continue;
+        }
+        *place = ending->next;
+        gpu_call(CALL_DESTROY_EVENT, &ending->event, sizeof ending->event, NULL, 0,
+                 &(struct reply){0});
+        free(ending);
+    }
 }
 
 static void end(struct item *item) {
@@ -202,19 +266,19 @@ static void end(struct item *item) {
 
 static int perform(const struct item *item, uint64_t stream) {
     if (item->kind == DO_WORK) {
-        return work_perform(&item->work, stream);
+        return item->superseded ? SUCCESS : work_perform(&item->work, stream);
     }
     if (item->kind == FREE_MEMORY) {
         return memory_free(item->handle);
     }
     uint64_t handle = item->handle;
-    return gpu_call(item->call, &handle, sizeof handle, NULL, 0, &(struct reply){0});
+    return gpu_call(CALL_DESTROY_STREAM, &handle, sizeof handle, NULL, 0, &(struct reply){0});
 }
 
 // Whether an item need not wait any longer; an error ends the wait.
 static bool is_ready(const struct item *item, int *status) {
     if (item->kind == AWAIT_EVENT) {
-        return !is_pending(item->handle);
+        return !is_pending(item->handle, item->number);
     }
     bool ready = true;
     if (item->kind == AWAIT_VALUE) {
@@ -231,11 +295,12 @@ static bool advance(struct held *held) {
     bool ready = !is_held(held->stream, item->number) // by one that it is related to
                  && is_ready(item, &status);
     if (ready && !status && item->kind != AWAIT_VALUE) {
-        status = item->kind == AWAIT_EVENT ? SUCCESS : perform(item, held->stream);
+        uint64_t stream = stream_handle(held->stream);
+        status = item->kind == AWAIT_EVENT ? SUCCESS : perform(item, stream);
     }
     if (ready && item->kind == AWAIT_EVENT && !status) {
         struct work wait = {.kind = WAIT_NODE, .of.event = item->handle};
-        status = work_perform(&wait, held->stream);
+        status = work_perform(&wait, stream_handle(held->stream));
     }
     gpu_set_current(device);
     first_error = first_error ? first_error : status;
@@ -280,6 +345,7 @@ void held_progress(void) {
                 drop(held);
             }
         }
+        destroy_events();
         busy = false;
     }
     pthread_mutex_unlock(&lock);
@@ -290,6 +356,7 @@ void held_drop(void) {
     while (all) {
         drop(all);
     }
+    destroy_events();
     first_error = SUCCESS;
     pthread_mutex_unlock(&lock);
 }

@@ -11,6 +11,8 @@ enum { SHARED_PER_SM = 81, SHARED_RESERVED = 111, SHARED_UNIT = 128 };
 enum { CLUSTER_LAUNCH = 120 };
 enum { WARP = 32, PORTABLE_CLUSTER = 8, LARGEST_CLUSTER = 16 };
 
+LOCK(lock); // two threads may launch a kernel first
+
 static int find(struct kernel *kernel) {
     if (kernel->handle || kernel->status) {
         return kernel->status;
@@ -29,7 +31,6 @@ static int find(struct kernel *kernel) {
 }
 
 int kernel_find(struct kernel *kernel) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // two threads may launch it first
     pthread_mutex_lock(&lock);
     int status = find(kernel);
     pthread_mutex_unlock(&lock);

@@ -21,7 +21,7 @@ struct header {
 
 enum state { CLOSED, OPEN, BROKEN };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+LOCK(lock);
 static _Atomic enum state state = CLOSED; // changed under the lock
 static int broken_status = UNKNOWN;
 static int connection = -1;
@@ -221,9 +221,31 @@ static int greet(void) {
     return map_memory(descriptor);
 }
 
+enum { MOST_LOCKS = 32 };
+
+static struct {
+    pthread_mutex_t *lock;
+    int kind;
+} locks[MOST_LOCKS];
+static size_t lock_count;
+
+// Called before the program begins.
+void lock_made_anew_at_fork(pthread_mutex_t *made, int kind) {
+    if (lock_count == MOST_LOCKS) {
+        abort(); // there are as many as the sources have
+    }
+    locks[lock_count].lock = made;
+    locks[lock_count++].kind = kind;
+}
+
 // A child of fork has its parent's socket, and may not speak on it.
 static void forked(void) {
-    pthread_mutex_init(&lock, NULL);
+    for (size_t k = 0; k < lock_count; k++) {
+        pthread_mutexattr_t kind;
+        pthread_mutexattr_init(&kind);
+        pthread_mutexattr_settype(&kind, locks[k].kind);
+        pthread_mutex_init(locks[k].lock, &kind);
+    }
     if (state == OPEN) {
         close(connection);
         connection = -1;

@@ -27,8 +27,8 @@ struct module {
 };
 
 // One lock for all lists here; nothing is done under it that waits.
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+LOCK(lock);
+LOCK(loading);
 
 struct fat_header {
     uint32_t magic;

@@ -24,7 +24,7 @@ struct share {
 };
 
 static struct pool *first[MOST_DEVICES], *chosen[MOST_DEVICES]; // the default one, the current one
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+LOCK(lock);
 
 struct pool *pool_new(int device) {
     struct pool *pool = calloc(1, sizeof *pool);

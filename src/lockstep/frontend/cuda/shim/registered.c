@@ -19,7 +19,7 @@ static struct registered {
     size_t page_bytes;
     uint64_t allocation, address; // in device memory, of the allocation and of `pages`
 } *list;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+LOCK(lock);
 
 static char *page_of(const char *address) {
     return (char *)((uintptr_t)address & ~(uintptr_t)(PAGE - 1));

@@ -17,7 +17,7 @@ struct owned {
     unsigned references;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+LOCK(lock);
 
 struct user_object *user_object_new(void *data, void (*end)(void *), unsigned references) {
     struct user_object *object = malloc(sizeof *object);
