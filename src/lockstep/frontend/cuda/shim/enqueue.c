@@ -173,6 +173,14 @@ static bool is_event(uint64_t event) {
     return handle_get(EVENT_HANDLE, (void *)(uintptr_t)event) != NULL;
 }
 
+int event_new(uint64_t *event) {
+    struct create_event_reply fields = {0};
+    int status = gpu_call(CALL_CREATE_EVENT, NULL, 0, NULL, 0,
+                          &(struct reply){&fields, sizeof fields, NULL, 0});
+    *event = fields.event;
+    return status;
+}
+
 // External: the event of the program's, not a place in the capture.
 int stream_record(uint64_t stream, uint64_t event, unsigned flags) {
     if (check(stream) || !is_event(event)) {

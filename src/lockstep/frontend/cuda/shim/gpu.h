@@ -419,6 +419,7 @@ int stream_free(uint64_t stream, uint64_t address);
 
 // Streams that wait for a value in memory (held.c)
 bool stream_is_held(uint64_t stream);
+int event_new(uint64_t *event);
 bool event_is_pending(uint64_t event);            // it is recorded in one, behind the wait
 void event_supersede(uint64_t event);             // it is recorded again
 bool held_destroy(unsigned call, uint64_t handle); // true: what it stands for ends later

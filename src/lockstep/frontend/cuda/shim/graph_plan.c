@@ -144,14 +144,6 @@ void plan_free(struct plan *plan) {
     }
 }
 
-static int new_event(uint64_t *event) {
-    struct create_event_reply fields = {0};
-    int status = gpu_call(CALL_CREATE_EVENT, NULL, 0, NULL, 0,
-                          &(struct reply){&fields, sizeof fields, NULL, 0});
-    *event = fields.event;
-    return status;
-}
-
 static int new_stream(uint64_t *stream) {
     struct create_stream_request request = {NON_BLOCKING};
     struct create_stream_reply fields = {0};
@@ -166,12 +158,12 @@ static int settle(struct plan *plan) {
         return SUCCESS;
     }
     leave_device(plan);
-    int status = new_event(&plan->begin);
+    int status = event_new(&plan->begin);
     for (int k = 1; k < plan->lanes && !status; k++) {
         status = new_stream(&plan->streams[k]);
     }
     for (size_t k = 0; k < plan->count && !status; k++) {
-        status = plan->steps[k].is_awaited ? new_event(&plan->steps[k].event) : SUCCESS;
+        status = plan->steps[k].is_awaited ? event_new(&plan->steps[k].event) : SUCCESS;
     }
     plan->device = status ? NOWHERE : gpu_current();
     return status;

@@ -29,7 +29,7 @@ struct item {
     struct work work;
     struct memory_operation value;
     uint64_t handle; // of an event, memory, or the stream that ends
-    bool superseded; // the event has been recorded again since
+    uint64_t superseded; // the number from which on the event has been recorded again; 0: it has not
     void *copied;    // from pageable memory of the program, which it may have changed by then
 };
 
@@ -109,12 +109,16 @@ static bool is_record(const struct item *item, uint64_t event) {
     return item->kind == DO_WORK && item->work.kind == RECORD_NODE && item->work.of.event == event;
 }
 
-// Whether a record is to come that who waited for the event at some call waits for.
-static bool is_pending(uint64_t event, uint64_t before) {
+// Whether a record was the newest one when another item came.
+static bool was_newest(const struct item *record, uint64_t number) {
+    return record->number < number && (!record->superseded || record->superseded > number);
+}
+
+// Whether the record is to come that was the newest one of an event then.
+static bool is_pending(uint64_t event, uint64_t number) {
     for (const struct held *held = all; held; held = held->next) {
         for (const struct item *item = held->first; item; item = item->next) {
-            bool counts = item->number < before && (before < NEWEST || !item->superseded);
-            if (counts && is_record(item, event)) {
+            if (was_newest(item, number) && is_record(item, event)) {
                 return true;
             }
         }
@@ -127,9 +131,12 @@ void event_supersede(uint64_t event) {
         return;
     }
     pthread_mutex_lock(&lock);
+    uint64_t number = ++items;
     for (struct held *held = all; held; held = held->next) {
         for (struct item *item = held->first; item; item = item->next) {
-            item->superseded |= is_record(item, event);
+            if (is_record(item, event) && !item->superseded) {
+                item->superseded = number;
+            }
         }
     }
     pthread_mutex_unlock(&lock);
@@ -221,14 +228,18 @@ static bool is_event_used(uint64_t event) {
     return false;
 }
 
+static void end_later(uint64_t event) {
+    struct ending *ending = malloc(sizeof *ending);
+    *ending = (struct ending){endings, event};
+    endings = ending;
+}
+
 // A stream or an event that something is kept of ends when that is done.
 bool held_destroy(unsigned call, uint64_t handle) {
     bool found = false;
     pthread_mutex_lock(&lock);
     if (call == CALL_DESTROY_EVENT && is_event_used(handle)) {
-        struct ending *ending = malloc(sizeof *ending);
-        *ending = (struct ending){endings, handle};
-        endings = ending;
+        end_later(handle);
         found = true;
     }
     for (struct held *held = all; held && call == CALL_DESTROY_STREAM; held = held->next) {
@@ -264,9 +275,34 @@ static void end(struct item *item) {
     free(item);
 }
 
+// The event has been recorded again: who waited for this record gets an event of its own.
+static int record_for_waiting(const struct item *record, uint64_t stream) {
+    uint64_t event = record->work.of.event, own = 0;
+    for (struct held *held = all; held; held = held->next) {
+        for (struct item *item = held->first; item; item = item->next) {
+            bool waits = item->kind == AWAIT_EVENT && item->handle == event;
+            if (!waits || !was_newest(record, item->number)) {
+                continue;
+            }
+            int status = own ? SUCCESS : event_new(&own);
+            if (status) {
+                return status;
+            }
+            item->handle = own;
+        }
+    }
+    if (!own) {
+        return SUCCESS;
+    }
+    end_later(own);
+    struct work work = {.kind = RECORD_NODE, .of.event = own};
+    return work_perform(&work, stream);
+}
+
 static int perform(const struct item *item, uint64_t stream) {
     if (item->kind == DO_WORK) {
-        return item->superseded ? SUCCESS : work_perform(&item->work, stream);
+        return item->superseded ? record_for_waiting(item, stream)
+                                : work_perform(&item->work, stream);
     }
     if (item->kind == FREE_MEMORY) {
         return memory_free(item->handle);

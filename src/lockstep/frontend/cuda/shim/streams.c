@@ -125,10 +125,9 @@ API int cudaEventCreateWithFlags(event_t *event, unsigned flags) {
     if (!event || flags > EVENT_FLAGS || shares_times) {
         return report(INVALID_VALUE);
     }
-    struct create_event_reply fields = {0};
-    int status = gpu_call(CALL_CREATE_EVENT, NULL, 0, NULL, 0,
-                          &(struct reply){&fields, sizeof fields, NULL, 0});
-    *event = (void *)(uintptr_t)fields.event;
+    uint64_t made;
+    int status = event_new(&made);
+    *event = (void *)(uintptr_t)made;
     if (!status) {
         keep_flags(EVENT_HANDLE, *event, flags);
     }
