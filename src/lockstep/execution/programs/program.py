@@ -97,10 +97,7 @@ BLOCK = np.dtype(
         ("ending", "i8"),  # Ending
         ("taken", "i8"),
         ("next", "i8"),
-        (
-            "spins",
-            "i8",
-        ),  # 1 = ends a turn of a loop that waits for what others may write; SURELY, ARRIVALS
+        ("spins", "i8"),  # 1 = ends a turn of a loop that waits for others; SURELY, ARRIVALS
         ("meeting", "i8"),  # Meeting
         ("collects", "i8"),  # 1 = lanes that come at different times go on together: see groups
         ("parts", "i8"),  # 1 = even the whole warp may be of lanes that wait for others: see waits
