@@ -211,6 +211,7 @@ int main() {
     CK(cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking));
     CK(cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking));
     signals();
+    alarm(300); // what hangs ends
     pools();
     functions();
     devices();

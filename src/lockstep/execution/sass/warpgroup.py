@@ -61,7 +61,7 @@ def multiply_bits(lift: Lift, i: Instruction) -> None:
 def _multiply(lift: Lift, i: Instruction, numbers: Numbers) -> None:
     """The operands: result, factors, what is added, and maybe a predicate that says whether it is.
 
-    A result that is RZ is the end of an empty group.
+    A result that is RZ is the end of an empty group; its predicate says nothing, but is read.
     """
     target = i.operands[0]
     keeps = next((lift.predicate(o) for o in i.operands if _is_predicate(o)), None)

@@ -12,6 +12,18 @@
 
 #include "calls.h"
 
+// A lock of this library's, which a child of fork gets anew: another thread of its parent may have
+// had it.
+void lock_made_anew_at_fork(pthread_mutex_t *lock, int kind);
+#define LOCK_AT_FORK(name, kind)                                                                   \
+    __attribute__((constructor)) static void name##_at_fork(void) {                                \
+        lock_made_anew_at_fork(&name, kind);                                                       \
+    }                                                                                              \
+    _Static_assert(true, "")
+#define LOCK(name)                                                                                 \
+    static pthread_mutex_t name = PTHREAD_MUTEX_INITIALIZER;                                       \
+    LOCK_AT_FORK(name, PTHREAD_MUTEX_NORMAL)
+
 enum {
     SUCCESS = 0,
     INVALID_VALUE = 1,
@@ -214,18 +226,6 @@ static inline bool is_default_stream(const void *stream) {
 void stream_default_is_per_thread(void);
 bool stream_default_of_thread(void);
 enum { LEGACY_STREAM = 1, THREAD_STREAM = 2 }; // cudaStreamLegacy, cudaStreamPerThread
-// A lock of this library's, which a child of fork gets anew: another thread of its parent may have
-// had it.
-void lock_made_anew_at_fork(pthread_mutex_t *lock, int kind);
-#define LOCK_AT_FORK(name, kind)                                                                   \
-    __attribute__((constructor)) static void name##_at_fork(void) {                                \
-        lock_made_anew_at_fork(&name, kind);                                                       \
-    }                                                                                              \
-    _Static_assert(true, "")
-#define LOCK(name)                                                                                 \
-    static pthread_mutex_t name = PTHREAD_MUTEX_INITIALIZER;                                       \
-    LOCK_AT_FORK(name, PTHREAD_MUTEX_NORMAL)
-
 // The simulator has one stream that is the default one of all threads. Here each thread has its own,
 // whose name is made of that and the thread.
 unsigned thread_number(void);
@@ -405,6 +405,7 @@ int stream_fill(uint64_t stream, struct region to, uint64_t value, size_t unit, 
 int stream_call(uint64_t stream, void (*function)(void *), void *data);
 // Calls a function of the program that is told the stream and its status.
 int stream_call_back(uint64_t stream, void (*function)(void *, int, void *), void *data);
+int event_new(uint64_t *event);
 int stream_record(uint64_t stream, uint64_t event, unsigned flags);
 int stream_wait(uint64_t stream, uint64_t event, unsigned flags);
 int stream_may_enqueue(uint64_t stream); // why not, or SUCCESS
@@ -419,7 +420,6 @@ int stream_free(uint64_t stream, uint64_t address);
 
 // Streams that wait for a value in memory (held.c)
 bool stream_is_held(uint64_t stream);
-int event_new(uint64_t *event);
 bool event_is_pending(uint64_t event);            // it is recorded in one, behind the wait
 void event_supersede(uint64_t event);             // it is recorded again
 bool held_destroy(unsigned call, uint64_t handle); // true: what it stands for ends later

@@ -13,6 +13,7 @@ enum { FAT_BINARY = 0xBA55ED50u, CUBIN_MACHINE = 190 };
 
 struct item {
     struct item *next;
+    const char *name;
     void *named; // a kernel or a variable
 };
 
@@ -194,34 +195,30 @@ void module_close(struct module *module) {
     handle_take(MODULE_HANDLE, module);
 }
 
-// All under the lock, so that two threads which look for the same one get the same.
-static void *add(struct item **list, void *named) {
+// Under the lock, as the search before it: two threads that look for the same one get the same.
+static void add(struct item **list, const char *name, void *named) {
     struct item *item = malloc(sizeof *item);
-    *item = (struct item){*list, named};
+    *item = (struct item){*list, name, named};
     *list = item;
-    return named;
 }
 
-static struct kernel *find_kernel(const struct module *module, const char *name) {
-    for (struct item *item = module->kernels; item; item = item->next) {
-        struct kernel *kernel = item->named;
-        if (!strcmp(kernel->name, name)) {
-            return kernel;
-        }
+static void *find(const struct item *item, const char *name) {
+    while (item && strcmp(item->name, name)) {
+        item = item->next;
     }
-    return NULL;
+    return item ? item->named : NULL;
 }
 
 struct kernel *module_kernel(struct module *module, const char *name) {
     pthread_mutex_lock(&lock);
-    struct kernel *kernel = find_kernel(module, name);
+    struct kernel *kernel = find(module->kernels, name);
     if (!kernel) {
         kernel = calloc(1, sizeof *kernel);
         kernel->module = module;
         kernel->name = strdup(name);
         kernel->most_dynamic = kernel->carveout = -1;
         handle_add(KERNEL_HANDLE, kernel);
-        add(&module->kernels, kernel);
+        add(&module->kernels, kernel->name, kernel);
     }
     pthread_mutex_unlock(&lock);
     return kernel;
@@ -249,24 +246,14 @@ int module_kernels(struct module *module, struct kernel **kernels, unsigned room
     return status;
 }
 
-static struct variable *find_named(const struct module *module, const char *name) {
-    for (struct item *item = module->variables; item; item = item->next) {
-        struct variable *variable = item->named;
-        if (!strcmp(variable->name, name)) {
-            return variable;
-        }
-    }
-    return NULL;
-}
-
 struct variable *module_variable(struct module *module, const char *name) {
     pthread_mutex_lock(&lock);
-    struct variable *variable = find_named(module, name);
+    struct variable *variable = find(module->variables, name);
     if (!variable) {
         variable = calloc(1, sizeof *variable);
         variable->module = module;
         variable->name = strdup(name);
-        add(&module->variables, variable);
+        add(&module->variables, variable->name, variable);
     }
     pthread_mutex_unlock(&lock);
     return variable;
