@@ -4,7 +4,7 @@ import functools
 import hashlib
 from array import array
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -13,17 +13,34 @@ from lockstep._jit.settings import DISABLED
 
 
 class ContextKind:
-    """What compiled code knows of a :class:`Context`: its members' kinds, and their places."""
+    """What compiled code knows of a :class:`Context`: its members' kinds, and their places.
 
-    def __init__(self, name: str, members: tuple[tuple[str, Any], ...]):
-        self.members = dict(members)
-        self.places: dict[str, int] = {}
-        place = 0
-        for field, member in members:
-            self.places[field] = place
+    Most kinds of a process are only compared, so all else is found out when it is asked.
+    """
+
+    def __init__(self, name: str, fields: tuple[str, ...], kinds: tuple):
+        """``kinds``: of the fields, as :func:`_add_words` tells them."""
+        self._name, self._fields, self.kinds = name, fields, kinds
+
+    @functools.cached_property
+    def members(self) -> dict[str, Any]:
+        """The kind of each field."""
+        kinds = [Array(*kind) if isinstance(kind, tuple) else kind for kind in self.kinds]
+        return dict(zip(self._fields, kinds))
+
+    @functools.cached_property
+    def places(self) -> dict[str, int]:
+        """The word with which each field begins in the block."""
+        places, place = {}, 0
+        for field, member in self.members.items():
+            places[field] = place
             place += 1 + getattr(member, "ndim", 0)
-        told = repr([(field, str(member)) for field, member in members])
-        self._text = f"{name}[{hashlib.sha256(told.encode()).hexdigest()[:16]}]"
+        return places
+
+    @functools.cached_property
+    def _text(self) -> str:
+        told = repr([(field, str(member)) for field, member in self.members.items()])
+        return f"{self._name}[{hashlib.sha256(told.encode()).hexdigest()[:16]}]"
 
     def __str__(self) -> str:
         return self._text
@@ -40,10 +57,11 @@ class Context:
     """
 
     _fields: tuple[str, ...] = ()
+    _kinds: ClassVar[list[ContextKind]] = []  # of its instances so far
 
     def __init_subclass__(cls) -> None:
         """Take the fields from the annotations."""
-        cls._fields = tuple(cls.__annotations__)
+        cls._fields, cls._kinds = tuple(cls.__annotations__), []
 
     def __init__(self, *values: Any, **named: Any):
         """Take values by position or by name, all of them."""
@@ -56,10 +74,22 @@ class Context:
         self.__dict__.update(zip(fields, values))
         if not DISABLED:
             words: list[int] = []
-            members = [_add_words(words, value) for value in values]
+            kinds = tuple([_add_words(words, value) for value in values])
             self._block = array("q", words)  # no class for each length, as of ctypes
             self._address = self._block.buffer_info()[0]
-            self._kind = _context_kind(type(self), tuple(members))  # type: ignore[arg-type]
+            self._kind = self._kind_of(kinds)
+
+    @classmethod
+    def _kind_of(cls, kinds: tuple) -> ContextKind:
+        """One kind for all instances with members of the same kinds.
+
+        There are few of a class. To look for them by a hash would take that of all records.
+        """
+        found = next((known for known in cls._kinds if known.kinds == kinds), None)
+        if found is None:
+            found = ContextKind(cls.__qualname__, cls._fields, kinds)
+            cls._kinds.append(found)
+        return found
 
     @property
     def kind(self) -> "ContextKind | type[Context]":
@@ -89,10 +119,3 @@ def _add_words(words: list[int], value: Any) -> Any:
         return value._kind
     words.append(value.address)  # a policy
     return value.kind
-
-
-@functools.cache
-def _context_kind(cls: type[Context], members: tuple) -> ContextKind:
-    """One kind for all contexts of a class with members of the same kinds."""
-    kinds = (Array(*m) if isinstance(m, tuple) else m for m in members)
-    return ContextKind(cls.__qualname__, tuple(zip(cls._fields, kinds)))

@@ -1,8 +1,8 @@
 """A function of the model, as compiled code and Python call it."""
 
-import ctypes
 import functools
 import threading
+from array import array
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Protocol, cast
@@ -15,11 +15,11 @@ _entering = threading.RLock()  # threads that call a function first make one ent
 class MachineCode(Protocol):
     """Machine code: called with words, it gives what the function returns."""
 
-    def block(self, words: list[int]) -> ctypes.Array:
+    def block(self, words: list[int]) -> array:
         """Words as a call takes them."""
         ...
 
-    def __call__(self, block: ctypes.Array) -> Any:
+    def __call__(self, block: array) -> Any:
         """Call it; the block then holds results."""
         ...
 
@@ -53,10 +53,9 @@ class ModelFunction:
     def bind(self, arguments: tuple) -> Callable[[], Any]:
         """A call that is ready: what the arguments hold may change, not where it lies."""
         entry, words = self._find(arguments)
-        kept = bytes(entry.block(words))
-        again = type(entry.block(words)).from_buffer_copy
+        kept = entry.block(words)
         # The arguments live as long as the function, which is called with their addresses.
-        return lambda _arguments=arguments: entry(again(kept))  # type: ignore[misc]
+        return lambda _arguments=arguments: entry(kept[:])  # type: ignore[misc]
 
     def _find(self, arguments: tuple) -> tuple[MachineCode, list[int]]:
         words: list[int] = []

@@ -2,6 +2,7 @@
 
 import ctypes
 import struct
+from array import array
 from collections.abc import Callable as Called
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -41,15 +42,15 @@ class _Entry:
     def __init__(self, function: ModelFunction, kinds: tuple, words: int):
         head, address = _get(function.py_func, ENTRY, kinds)
         self._call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)
-        self._block = ctypes.c_int64 * max(words, len(head.results), 1)
+        self._room = [0] * max(len(head.results) - words, 0)  # of results, behind the words
         self._name, self._head = function.py_func.__name__, head
         self._plain = head.results == ["int64"] and not head.several
 
-    def block(self, words: list[int]) -> ctypes.Array:
-        return self._block(*words)
+    def block(self, words: list[int]) -> array:
+        return array("q", words + self._room)
 
-    def __call__(self, block: ctypes.Array) -> Any:
-        if self._call(ctypes.addressof(block)):
+    def __call__(self, block: array) -> Any:
+        if self._call(block.buffer_info()[0]):
             raise IndexError(f"{self._name}: an index is out of bounds")
         if self._plain:
             return block[0]

@@ -12,6 +12,8 @@ from typing import Any, ClassVar, Protocol, cast
 import msgspec
 import numpy as np
 
+_HALF = 1 << 63
+
 
 @functools.cache
 def _describe(dtype: np.dtype) -> str:
@@ -89,10 +91,10 @@ def add_words(words: list[int], value: Any) -> Any:
         words.append(int(value))
         return "boolean"
     if isinstance(value, np.integer):
-        words.append(int(value))
+        words.append(_signed(int(value)))
         return value.dtype.name
     if isinstance(value, int):
-        words.append(int(value))
+        words.append(_signed(int(value)))
         return "int64"
     if isinstance(value, float):
         words.append(struct.unpack("<q", struct.pack("<d", value))[0])
@@ -107,6 +109,11 @@ def add_words(words: list[int], value: Any) -> Any:
         raise TypeError(f"compiled code takes no {type(value).__name__}")
     words.append(address)
     return value.kind
+
+
+def _signed(value: int) -> int:
+    """The word of a number: of one too large its last 64 bits, as a signed number."""
+    return value if -_HALF <= value < _HALF else (value + _HALF) % (2 * _HALF) - _HALF
 
 
 def _add_array(words: list[int], value: np.ndarray) -> Array:

@@ -3,7 +3,6 @@
 import functools
 import operator
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
@@ -14,41 +13,34 @@ _OF_VOID = frozenset(dir(np.void))
 
 
 class Record(np.void):  # type: ignore[misc]  # final for NumPy's types, whose own np.record does it
-    """One record, with fields as attributes: properties of a class for its type of record.
+    """One record, with fields as attributes. NumPy's own class for that takes ten times as long.
 
-    NumPy's own class for that takes ten times as long, which plain Python spends most of its time
-    on. A field that is called like an attribute of ``np.void`` hides it. Classes get their
-    properties when one is first wanted: of most types no record is ever looked at.
+    A field that is called like an attribute of ``np.void`` hides it.
     """
 
     __slots__ = ()
 
-    if TYPE_CHECKING:  # the properties of its class can be set
-
-        def __setattr__(self, name: str, value: Any) -> None: ...
-
     def __getattr__(self, name: str) -> Any:
-        if _complete(type(self), self.dtype):
-            return getattr(self, name)
-        raise AttributeError(f"a record has no field {name!r}")
+        try:
+            value = self[name]
+        except ValueError:
+            raise AttributeError(f"a record has no field {name!r}") from None
+        return value if type(value) is np.int64 else _as_code_does(value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        try:
+            self[name] = value
+        except ValueError:
+            if name in (self.dtype.names or ()):
+                raise
+            raise AttributeError(f"a record has no field {name!r}") from None
 
 
-def _set(record: Record, name: str, value: Any) -> None:
-    """``__setattr__`` of a class without its properties: many records are only written."""
-    if name not in (record.dtype.names or ()):
-        raise AttributeError(f"a record has no field {name!r}")
-    record[name] = value
-
-
-def _complete(kind: type[Record], dtype: np.dtype) -> bool:
-    """Give a class its properties; whether it lacked them."""
-    if "__setattr__" not in vars(kind):
-        return False
-    for name in dtype.names or ():
-        setattr(kind, name, _field(dtype, name))
-    with suppress(AttributeError):  # another thread was faster
-        del kind.__setattr__
-    return True
+def _as_code_does(value: Any) -> Any:
+    """What a field holds as compiled code takes it: no narrow integers."""
+    if isinstance(value, np.integer) and value.itemsize < 8:
+        return np.int64(value)
+    return value.view(record_type(value.dtype)) if isinstance(value, np.void) else value
 
 
 class Records(np.ndarray):
@@ -119,21 +111,21 @@ def as_records(array: np.ndarray) -> Records:
 
 @functools.cache
 def record_type(dtype: np.dtype) -> np.dtype:
-    """The type that elements of record arrays have, with fields as attributes."""
-    kind = type("Record", (Record,), {"__slots__": (), "__setattr__": _set})
-    if not _OF_VOID.isdisjoint(dtype.names or ()):
-        _complete(kind, dtype)  # nobody would ask for it
-    return np.dtype((kind, dtype))
+    """The type that elements of record arrays have, with fields as attributes.
+
+    Where the model runs in plain Python they get a class for each type of record, with properties,
+    which are read in half the time. To make one takes as long as a hundred reads.
+    """
+    hidden = _OF_VOID.intersection(dtype.names or ())  # nobody would ask for these
+    if not (DISABLED or hidden):
+        return np.dtype((Record, dtype))
+    fields = (dtype.names or ()) if DISABLED else hidden
+    properties = {name: _field(dtype[name], name) for name in fields}
+    return np.dtype((type("Record", (Record,), {"__slots__": ()} | properties), dtype))
 
 
-def _field(dtype: np.dtype, name: str) -> property:
-    def put(record: Record, value: Any) -> None:
-        record[name] = value
-
-    take, kind = operator.itemgetter(name), dtype[name]
-    if kind.kind in "iu" and kind.itemsize < 8:  # as compiled code does
-        return property(lambda record: np.int64(take(record)), put)
-    if kind.names is None:
-        return property(take, put)
-    inner = record_type(kind)
-    return property(lambda record: take(record).view(inner), put)
+def _field(kind: np.dtype, name: str) -> property:
+    take = operator.itemgetter(name)
+    if kind.names is None and (kind.kind not in "iu" or kind.itemsize == 8):
+        return property(take)
+    return property(lambda record: _as_code_does(take(record)))

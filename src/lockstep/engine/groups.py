@@ -55,6 +55,8 @@ def share_out(
     ``starts`` as in a Group: what is not parted counts as one. Owners have blocks in a row, of
     nearly equal size, or with ``turns`` each the next one: the last ones may have none.
     """
+    if count == 1:
+        return np.zeros(len(shards), np.int64)
     place = np.arange(len(shards))
     if starts:
         part = np.searchsorted(starts, shards, "right")

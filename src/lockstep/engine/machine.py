@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from time import perf_counter
 from typing import Any
 
@@ -81,7 +81,6 @@ class Machine:
             self.modules = modules.build(gpu)
             homes = self.memory.slices.pages
             self.dispatcher = dispatch_state.build(gpu, self._sm.control, homes)
-        self._walk = walk_state.build(gpu, self._sm, self.memory)
         self._groups = groups(self.links, self._sm, self.memory, self.modules)
         self.outside: Outside | None = None
         if memory is not None:
@@ -110,8 +109,10 @@ class Machine:
     def _make_team(self, threads: int) -> Team:
         """Shards for threads that take part, as many as there are SMs here at most."""
         mine, starts = self.part.shards, self._groups[SMS].starts
-        units = share_out(mine[SMS], len(mine[SMS]), starts)
-        size = max(1, min(threads, len(set(units.tolist()))))
+        size = threads
+        if threads > 1:
+            units = share_out(mine[SMS], len(mine[SMS]), starts)
+            size = max(1, min(threads, len(set(units.tolist()))))
         owners = np.full((len(mine), max(g.shards for g in self._groups)), -1, np.int64)
         for g, (shards, group) in enumerate(zip(mine, self._groups)):
             owners[g, shards] = share_out(shards, size, group.starts, g == SMS)
@@ -122,10 +123,12 @@ class Machine:
             ]
             for k in range(size)
         ]
-        most = max(len(each) for groups in rows for each in groups)
+        most = max(len(each) for of_thread in rows for each in of_thread)
         cuts = np.zeros((size, len(mine), most, 3), np.int64)
-        for k, g in np.ndindex(cuts.shape[:2]):
-            cuts[k, g, : len(rows[k][g])] = np.reshape(rows[k][g], (-1, 3))
+        for k, of_thread in enumerate(rows):
+            for g, each in enumerate(of_thread):
+                if each:
+                    cuts[k, g, : len(each)] = each
         return Team(
             self._phases,
             cuts,
@@ -140,6 +143,11 @@ class Machine:
             self.links.between.replies,
             np.array([(self.outside or self.part).address], np.int64),
         )
+
+    @cached_property
+    def _walk(self) -> walk_state.WarmWalk:
+        """Takes kernels that are warmed through the caches: most runs have none."""
+        return walk_state.build(self.gpu, self._sm, self.memory)
 
     @property
     def stopped(self) -> bool:

@@ -6,6 +6,7 @@ Core cycles are the time base. Tick ``k`` of a domain happens in the first core 
 
 import functools
 from fractions import Fraction
+from math import gcd
 
 import numpy as np
 
@@ -22,6 +23,9 @@ _LARGEST = 1_000_000  # keeps cycle * ticks below 2**63 for a trillion cycles of
 @functools.cache
 def ratio(clock_mhz: float, core_mhz: float) -> tuple[int, int]:
     """The CLOCK record of a domain: the ratio of the two frequencies in lowest terms."""
+    whole = int(clock_mhz), int(core_mhz)
+    if whole == (clock_mhz, core_mhz) and min(whole) > 0 and max(whole) <= _LARGEST:
+        return whole[0] // gcd(*whole), whole[1] // gcd(*whole)
     exact = Fraction(str(clock_mhz)) / Fraction(str(core_mhz))
     near = exact.limit_denominator(_LARGEST) or Fraction(1, _LARGEST)
     return near.numerator, near.denominator

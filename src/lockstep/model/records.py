@@ -122,6 +122,13 @@ def one_space() -> Iterator[StateMemory]:
         _now.space = outer
 
 
+def _of_nothing() -> StateMemory:
+    """Where this thread builds what belongs to no machine."""
+    if not hasattr(_now, "nothing"):
+        _now.nothing = StateMemory()
+    return _now.nothing
+
+
 def nothing(build: Callable[[], _Built]) -> Callable[[], _Built]:
     """State of a unit that a GPU has not, which nobody writes: one for all machines of a process.
 
@@ -131,7 +138,7 @@ def nothing(build: Callable[[], _Built]) -> Callable[[], _Built]:
     @functools.cache
     @functools.wraps(build)
     def built() -> _Built:
-        outer, _now.space = getattr(_now, "space", None), None
+        outer, _now.space = getattr(_now, "space", None), _of_nothing()
         try:
             return build()
         finally:

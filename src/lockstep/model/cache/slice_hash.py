@@ -69,9 +69,11 @@ def build(kind: str, count: int, unit: int = 1) -> Hash:
     spec = as_records(np.zeros(1, HASH))
     spec[0] = (KINDS[kind], count, count >> power, divisor(unit))
     images = np.array([*_images(KINDS[kind], power), 0]).reshape(_BYTES, 8)
-    table = np.zeros((_BYTES, 1), np.int64)
-    for bit in range(8):  # of numbers below 2 ** bit, and of those with that bit
-        table = np.concatenate([table, table ^ images[:, bit : bit + 1]], axis=1)
+    table = np.zeros((_BYTES, 256), np.int64)
+    for bit in range(8):  # numbers with that bit, from those below it
+        np.bitwise_xor(
+            table[:, : 1 << bit], images[:, bit : bit + 1], out=table[:, 1 << bit : 2 << bit]
+        )
     return Hash(spec, table)
 
 

@@ -87,7 +87,7 @@ def _set_checks(records: np.ndarray, code: np.ndarray) -> None:
     place = np.zeros(len(code), np.int64)
     rows = np.arange(len(code))
     for kind, limit in (("destination", MAX_DESTINATIONS), ("source", MAX_SOURCES)):
-        for j in range(limit):
+        for j in range(min(int(code[kind + "s"].max(initial=0)), limit)):
             used = code[kind + "s"] > j
             packed = code[kind][:, j] | code[kind + "_count"][:, j] << 16
             records["check"][rows[used], place[used]] = packed[used]

@@ -68,17 +68,20 @@ def names() -> tuple[str, ...]:
 
 def load(name: str) -> dict:
     """The data file of a standard; the name's case does not matter."""
+    return _read(_file(name))
+
+
+def _file(name: str) -> Path:
     path = _FOLDER / f"{name.lower()}.toml"
     if not name.isalnum() or not path.exists():
         there = f"{', '.join(names())}{suggestion(name, names())}"
         raise SpecError(f"dram.standard is {name!r}; expected one of {there}")
-    return _read(path)
+    return path
 
 
 @functools.cache
 def _read(path: Path) -> dict:
-    files = ["model/dram/standard.py", f"model/dram/standards/{path.name}"]
-    return tables.kept(f"DRAM {path.stem}", files, dict, lambda: tomllib.loads(path.read_text()))
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def resolve(dram: Dram) -> DramTiming:
@@ -89,6 +92,11 @@ def resolve(dram: Dram) -> DramTiming:
 @functools.cache
 def _resolve(encoded: bytes) -> DramTiming:
     dram = msgspec.json.decode(encoded, type=Dram)
+    files = ["model/dram/standard.py", f"model/dram/standards/{_file(dram.standard).name}"]
+    return tables.kept(f"DRAM {encoded!r}", files, DramTiming, lambda: _of(dram))
+
+
+def _of(dram: Dram) -> DramTiming:
     standard = load(dram.standard)
     parameters = _parameters(dram, standard)
     constraints = []
@@ -134,7 +142,11 @@ _OPERATORS = {
 
 def evaluate(expression: str | int, values: dict[str, int]) -> int:
     """The value of an expression of ``+ - * // max()``, whole numbers and parameters."""
-    return _evaluate(ast.parse(str(expression), mode="eval").body, values)
+    if isinstance(expression, int):
+        return expression
+    if expression in values:  # most are: start-up time is felt
+        return values[expression]
+    return _evaluate(ast.parse(expression, mode="eval").body, values)
 
 
 def _evaluate(node: ast.expr, values: dict[str, int]) -> int:
