@@ -55,7 +55,7 @@ def test_a_kernel_has_its_parameters(client):
 
 
 def test_more_memory_than_the_host_has_is_said_once(client, monkeypatch, capfd):
-    monkeypatch.setattr("lockstep.runtime.host.memory_bytes", lambda: 1 << 20)
+    monkeypatch.setattr("lockstep.runtime.memory.memory_bytes", lambda: 1 << 20)
     for size in (1 << 19, 1 << 20, 1 << 20):
         assert "status" not in client.call("ALLOCATE", size=size, kind=0)
     (line,) = capfd.readouterr().err.splitlines()

@@ -13,7 +13,8 @@ from lockstep.execution.memory.textures import remove
 from lockstep.execution.state import WRITTEN
 from lockstep.frontend.cuda.calls import Allocation
 from lockstep.host_calls import Direction, Managed, MemoryCopy, Synchronize
-from lockstep.runtime import host, textures
+from lockstep.host_memory import memory_bytes
+from lockstep.runtime import textures
 from lockstep.runtime.answers import CallAnswer, Handles, Refused
 from lockstep.runtime.code import ManagedVariable
 from lockstep.runtime.simulator import Simulator, Traffic
@@ -120,11 +121,12 @@ class ProgramMemory:
         self._allocations[address] = kind
         if kind != Allocation.DEVICE:
             self.device.memory.open_to_all(address)
-        if not self._warned and self.device.memory.used > host.memory_bytes():
+        used, there = self.device.memory.used, memory_bytes()
+        if not self._warned and there is not None and used > there:
             self._warned = True
             self.simulator.report(
-                f"{self.device.memory.used} bytes of device memory are allocated and this host has "
-                f"{host.memory_bytes()}: if all are used, the system may end lockstep"
+                f"{used} bytes of device memory are allocated and this host has {there}: if all "
+                "are used, the system may end lockstep"
             )
         return CallAnswer((address,))
 

@@ -111,3 +111,17 @@ def test_a_stream_without_end_is_an_error_of_its_launch(monkeypatch):
         launch = module["saxpy"][1, 256](1024, 2.0, x, y)
         with pytest.raises(lockstep.LockstepError, match="executes without end"):
             launch.wait()
+
+
+def test_streams_without_end_of_many_ctas_leave_the_host_its_memory(ctas, monkeypatch):
+    monkeypatch.setattr(stream_buffers, "memory_bytes", lambda: 1 << 22)
+    made, error = ctas(WAIT_FOR_THE_LAST.replace("764", "0"), 6, 32, words=64)
+    assert made == []
+    assert "the streams of 6 CTAs that run take" in error and "this host has 4194304" in error
+
+
+def test_ctas_have_half_of_the_memory_of_the_host(ctas, monkeypatch):
+    monkeypatch.setattr(stream_buffers, "memory_bytes", lambda: 2 * 8 * 64 * 8)
+    assert ctas(LOOP, 1, 32, words=64)[1] is not None
+    monkeypatch.setattr(stream_buffers, "memory_bytes", lambda: None)
+    assert ctas(LOOP, 1, 32, words=64)[1] is None

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lockstep.cli.diagnosis.symptom import Severity, Symptom
 from lockstep.errors import LockstepError
+from lockstep.host_memory import memory_bytes
 
 VECTORS = ("avx512f", "avx2", "avx", "sse4.2", "sve", "neon")
 """Features by which vector code differs, in LLVM's words, widest first."""
@@ -55,9 +56,8 @@ def _usable_cores() -> int | None:
 
 
 def _memory() -> Symptom:
-    try:
-        size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError, AttributeError):  # not on every system
+    size = memory_bytes()
+    if size is None:
         return Symptom("memory", "unknown")
     low = size < _LEAST_MEMORY
     advice = "the model may not compile: lockstep needs 2 GiB" if low else ""

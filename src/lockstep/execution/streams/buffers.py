@@ -6,10 +6,14 @@ import numpy as np
 
 from lockstep.errors import LockstepError
 from lockstep.execution.scheduling.machine import Machine
+from lockstep.host_memory import memory_bytes
 
 FIRST_STREAM_WORDS = 1 << 16
 MANY_WORDS = 1 << 18  # for those who read many CTAs at a time
 MOST_STREAM_WORDS = 1 << 28  # of one CTA: 2 GiB, as much as an endless loop may take
+MOST_OF_MEMORY = 2  # all together take no more than the host's memory divided by this
+
+_ADVICE = "an instruction limit tells where, execution without timing takes no memory"
 
 
 class StreamBuffers:
@@ -23,6 +27,7 @@ class StreamBuffers:
         self._running = machine.running.view(np.ndarray)[0]
         self._buffers = [np.empty(0, np.int64)] * len(machine.ctas)
         self._starts = [0] * len(machine.ctas)  # their addresses
+        self._bytes = 0
         machine.ctas.stream[:] = 0
         machine.ctas.stream_end[:] = 0
 
@@ -35,10 +40,17 @@ class StreamBuffers:
         if used >= MOST_STREAM_WORDS:
             raise LockstepError(
                 f"CTA {int(self._ctas['linear'][place])} executes without end: its stream takes "
-                f"{8 * used} bytes; an instruction limit tells where, execution without timing "
-                "takes no memory"
+                f"{8 * used} bytes; {_ADVICE}"
             )
         buffer = np.empty(max(2 * len(self._buffers[place]), self._first_words), np.int64)
+        self._bytes += buffer.nbytes - self._buffers[place].nbytes
+        there = memory_bytes()
+        if there is not None and self._bytes > there // MOST_OF_MEMORY:
+            busy = sum(len(each) > 0 for each in self._buffers)
+            raise LockstepError(
+                f"the streams of {busy} CTAs that run take {self._bytes} bytes, and this host has "
+                f"{there}: do they execute without end? {_ADVICE}"
+            )
         buffer[:used] = self._buffers[place][:used]
         self._buffers[place], self._starts[place] = buffer, buffer.ctypes.data
         cta = self._ctas[place]
