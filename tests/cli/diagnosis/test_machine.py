@@ -29,8 +29,7 @@ def test_the_cores_that_may_be_used_are_counted(monkeypatch):
 
 @pytest.mark.parametrize(("gib", "severity"), [(1, Severity.NOTE), (2, Severity.GOOD)])
 def test_little_memory_is_noted(monkeypatch, gib, severity):
-    sizes = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": (gib << 30) // 4096}
-    monkeypatch.setattr(machine.os, "sysconf", sizes.__getitem__)
+    monkeypatch.setattr(machine, "memory_bytes", lambda: gib << 30)
     found = named(machine.machine())["memory"]
     assert (found.severity, found.facts["bytes"]) == (severity, gib << 30)
 
