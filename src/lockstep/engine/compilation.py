@@ -14,7 +14,7 @@ from time import perf_counter
 import numpy as np
 from msgspec.structs import replace
 
-from lockstep._jit import DISABLED, PACKAGE, is_compiled
+from lockstep._jit import DISABLED, aside, is_compiled
 from lockstep.engine import packets
 from lockstep.engine.building import (
     Links,
@@ -161,19 +161,10 @@ def _tiny(gpu: GPU) -> GPU:
 @contextmanager
 def _all_but_sms_in_another_process() -> Iterator[None]:
     """It runs meanwhile. If it fails, only time is lost: what is missing is compiled here."""
-    if DISABLED or not sys.executable:
+    if DISABLED or not aside.can_start():
         yield
         return
-    import subprocess  # a run that compiles nothing does not need it
-
-    places = [str(PACKAGE.parent), os.environ.get("PYTHONPATH")]
-    process = subprocess.Popen(
-        [sys.executable, "-c", _ASIDE],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, places))},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    process = aside.start(_ASIDE)
     assert process.stdin is not None, "it is a pipe"
     try:
         yield

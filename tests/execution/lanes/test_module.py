@@ -10,7 +10,7 @@ from cubin_files import cubins
 from lockstep import kernels
 from lockstep.execution.checks.kinds import Check
 from lockstep.execution.lanes.module import LaneModule
-from lockstep.execution.programs import kept, native
+from lockstep.execution.programs import assemblers, kept, native
 from lockstep.execution.programs.program import Recording
 
 KIND = ir.FunctionType(ir.IntType(64), [])
@@ -21,6 +21,12 @@ RECORDINGS = (
     Recording.RACES | Recording.INIT,
     Recording.RACES,
 )
+
+
+def by_this_process(monkeypatch):
+    """Let no other process assemble anything."""
+    monkeypatch.setattr(assemblers, "_assemblers", assemblers.Assemblers())
+    monkeypatch.setattr(assemblers, "_wanted", lambda: 0)
 
 
 def returns(number):
@@ -37,6 +43,7 @@ def made(monkeypatch):
     """Texts of modules that were compiled, in their order; nothing is kept from before."""
     texts = []
     monkeypatch.setattr(native, "assemble", lambda text, soon: (texts.append(text), b"code")[1])
+    by_this_process(monkeypatch)
     monkeypatch.setattr(kept, "_routines", {})
     monkeypatch.setattr(kept, "objects", lambda parts, make: make())
     return texts
@@ -93,6 +100,7 @@ def bodies(monkeypatch):
     """Function that translates a kernel; texts of each routine by symbol, made at each call."""
     found = {}
     monkeypatch.setattr(native, "assemble", lambda text, soon: text.encode())
+    by_this_process(monkeypatch)
     monkeypatch.setattr(kept, "program", lambda parts, make: make())
 
     def routine(symbol, make):
@@ -119,4 +127,4 @@ def test_one_name_is_one_body_whatever_kernel_asks_for_it(bodies):
     assert sum(len(codes) > 1 for codes in bodies.values()) > 20
     for symbol, codes in bodies.items():
         assert len(set(codes)) == 1, symbol
-        assert re.search(rf'define .*@"{re.escape(symbol)}"', codes[0].code.decode())
+        assert re.search(rf'define .*@"{re.escape(symbol)}"', codes[0].files[0].code.decode())

@@ -5,7 +5,7 @@ import ctypes
 import pytest
 
 from lockstep.execution.programs import kept, native, routines
-from lockstep.execution.programs.program import Objects
+from lockstep.execution.programs.program import ObjectFile, Objects
 
 SEVEN = """
 define i64 @"lanes.seven"() {
@@ -27,8 +27,10 @@ def two(monkeypatch):
     """Symbols of two routines of which one calls the other; nothing else is there."""
     monkeypatch.setattr(routines, "_loaded", {})
     code = {
-        "lanes.seven": Objects(native.assemble(SEVEN)),
-        "lanes.more": Objects(native.assemble(MORE), ("lanes.seven",)),
+        "lanes.seven": Objects((ObjectFile(native.assemble(SEVEN), ("lanes.seven",)),)),
+        "lanes.more": Objects(
+            (ObjectFile(native.assemble(MORE), ("lanes.more",)),), ("lanes.seven",)
+        ),
     }
     monkeypatch.setattr(kept, "_routines", code)
     return tuple(code)

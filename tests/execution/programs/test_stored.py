@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from lockstep.execution.programs.program import BLOCK, Item, Objects, Part, Program
+from lockstep.execution.programs.program import BLOCK, Item, ObjectFile, Objects, Part, Program
 from lockstep.execution.programs.stored import Unreadable, pack, unpack
 from lockstep.isa.instruction import INSTRUCTION
 from lockstep.workload import Origin
@@ -20,7 +20,10 @@ def program():
         name="k",
         blocks=blocks,
         lanes=64,
-        parts=[Part(0, 1, objects=Objects(b"\x7fELF\0", ("f",))), Part(1, 2, "key", 3)],
+        parts=[
+            Part(0, 1, objects=Objects((ObjectFile(b"\x7fELF\0", ("block0",)),), ("f",))),
+            Part(1, 2, "key", 3),
+        ],
         register_bytes=256,
         local_bytes=0,
         shared_bytes=16,
@@ -79,7 +82,7 @@ def test_other_bytes_are_refused_or_a_program(program):
 
 
 def test_object_code_comes_back_with_its_routines_and_is_no_program():
-    code = Objects(b"\x7fELF\0", ("f", "g"))
+    code = Objects((ObjectFile(b"\x7fELF\0", ("f",)), ObjectFile(b"", ())), ("f", "g"))
     assert unpack(pack(code), Objects) == code
     with pytest.raises(Unreadable):
         unpack(pack(code), Program)

@@ -5,7 +5,7 @@ import pytest
 
 import lockstep
 from cubin_files import cubins
-from lockstep.execution.programs import kept, native, parts
+from lockstep.execution.programs import assemblers, kept, native, parts
 from lockstep.execution.programs.program import Recording
 
 RECORDINGS = (
@@ -23,6 +23,8 @@ def translated(monkeypatch):
     monkeypatch.setattr(kept, "program", lambda parts, make: make())
     monkeypatch.setattr(kept, "routine", lambda symbol, make: make())
     monkeypatch.setattr(native, "assemble", lambda text, soon: b"objects")
+    monkeypatch.setattr(assemblers, "_assemblers", assemblers.Assemblers())
+    monkeypatch.setattr(assemblers, "_wanted", lambda: 0)
     monkeypatch.setattr(parts, "PART", 8)
 
     def program(kernel, recording, whole):

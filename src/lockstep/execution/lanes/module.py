@@ -1,15 +1,16 @@
 """Modules of code over lanes, and the routines that they share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from llvmlite import ir
 
 from lockstep.execution.checks.kinds import Check
-from lockstep.execution.programs import kept, native
-from lockstep.execution.programs.program import WORD_GRANULE, Objects
+from lockstep.execution.programs import assemblers, kept
+from lockstep.execution.programs.program import WORD_GRANULE, ObjectFile, Objects
 from lockstep.isa.instruction import WARP_SIZES
 
+PIECE = 1500  # instructions of LLVM that are assembled together: 0.05 s
 _LOGIC = ("and", "or", "xor", "fneg")
 
 
@@ -19,14 +20,25 @@ class LaneModule(ir.Module):
     Their code looks for mistakes (``checks``), for races in granules of 2 ** ``granule`` bytes.
     """
 
-    def __init__(self, lanes: int, checks: Check = Check.NOTHING, granule: int = WORD_GRANULE):
+    def __init__(
+        self,
+        lanes: int,
+        checks: Check = Check.NOTHING,
+        granule: int = WORD_GRANULE,
+        soon: bool = False,
+    ):
+        """``soon``: see :func:`native.assemble`."""
         super().__init__()
         if lanes not in WARP_SIZES:
             raise ValueError(f"warps of {lanes} lanes; expected one of {WARP_SIZES}")
         self.triple = ""
         self.lanes = lanes
         self.checks, self.granule = checks, granule
+        self.soon = soon
         self._routines: list[str] = []
+        self._complete: list[ir.Function] = []  # yet to be assembled
+        self._instructions = 0  # of these
+        self._jobs: list[tuple[assemblers.Assembly, tuple[str, ...]]] = []
 
     def declared(self, name: str, kind: ir.FunctionType) -> ir.Function:
         """A function by name, declared if it is not there yet."""
@@ -53,36 +65,62 @@ class LaneModule(ir.Module):
 
     def _make(self, symbol: str, kind: ir.FunctionType, emit: Callable) -> Objects:
         module = LaneModule(self.lanes, self.checks, self.granule)
-        emit(ir.Function(module, kind, symbol))
+        function = ir.Function(module, kind, symbol)
+        emit(function)
+        module.complete(function)
         return module.compiled()
 
-    def compiled(self, soon: bool = False) -> Objects:
-        """Its object code (see :func:`native.assemble`); the bodies of its functions are gone."""
-        _separate_loads(self)
-        text = str(self)
-        _dissolve(self)
-        return Objects(native.assemble(text, soon), tuple(self._routines))
+    def complete(self, function: ir.Function) -> None:
+        """A function is complete. Its body is gone some time after."""
+        self._complete.append(function)
+        self._instructions += sum(len(block.instructions) for block in function.blocks)
+        if self._instructions >= PIECE:
+            self._hand_over()
+
+    def compiled(self) -> Objects:
+        """The object code of all functions that were completed; no more come."""
+        if self._complete or not self._jobs:
+            self._hand_over()
+        while (job := assemblers.take_back()) is not None:
+            job.assemble()
+        files = tuple([ObjectFile(job.result(), names) for job, names in self._jobs])
+        return Objects(files, tuple(self._routines))
+
+    def _hand_over(self) -> None:
+        """Let the functions that are complete be assembled."""
+        _separate_loads(self, self._complete)
+        text = self._text(self._complete)
+        _dissolve(self._complete)
+        names = tuple([function.name for function in self._complete])
+        self._jobs.append((assemblers.submit(text, self.soon), names))
+        self._complete, self._instructions = [], 0
+
+    def _text(self, functions: list[ir.Function]) -> str:
+        """A module of some of the functions, and of all that is declared."""
+        declared = [each for each in self.global_values if not getattr(each, "blocks", None)]
+        lines = [f'target triple = "{self.triple}"', *map(str, declared), *map(str, functions)]
+        return "\n".join([*lines, *map(str, self.metadata)])
 
 
-def _dissolve(module: ir.Module) -> None:
+def _dissolve(functions: Iterable[ir.Function]) -> None:
     """Free instructions now: they and their blocks know each other, and are many.
 
     To find that nobody needs them took garbage collection a twentieth of the time to translate.
     """
-    for function in module.functions:
+    for function in functions:
         for block in function.blocks:
             block.instructions.clear()
             block.terminator = None
 
 
-def _separate_loads(module: ir.Module) -> None:
+def _separate_loads(module: ir.Module, functions: Iterable[ir.Function]) -> None:
     """Keep vectors that logic combines from being memory operands: such loads are nontemporal.
 
     LLVM 22.1 gives a VPTERNLOG that has a memory operand and a mask the wrong truth table. A select
     between x and x with a bit of a loaded y, as at the end of ``fmodf``, had bits of neither.
     """
     one = module.add_metadata([ir.Constant(ir.IntType(32), 1)])
-    for function in module.functions:
+    for function in functions:
         for block in function.blocks:
             for instruction in block.instructions:
                 if instruction.opname in _LOGIC:

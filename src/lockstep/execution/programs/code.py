@@ -26,7 +26,8 @@ class BlockCode:
     def __init__(self, program: Program):
         self._program = program
         self.addresses = np.zeros(len(program.blocks), np.int64)
-        self._loaded: list[Loaded] = []
+        self._loaded = 0  # parts
+        self._files: list[Loaded] = []
         self.problem: BaseException | None = None
         self.hold = SignalHold()
         self._callback = _FROM_C(self._fetch)
@@ -38,14 +39,18 @@ class BlockCode:
     @property
     def complete(self) -> bool:
         """Whether all blocks are there: nothing is fetched any more."""
-        return len(self._loaded) == len(self._program.parts)
+        return self._loaded == len(self._program.parts)
 
     def _load(self, part: Part, objects: Objects) -> None:
-        symbols = [f"block{k}" for k in range(part.end - part.first)]
         numbers = {FIRST_SITE: part.first_site, **addresses(objects.routines)}
-        loaded = Loaded(objects.code, symbols, numbers)
-        self.addresses[part.first : part.end] = [loaded.address(s) for s in symbols]
-        self._loaded.append(loaded)
+        found: dict[str, int] = {}
+        for file in objects.files:
+            loaded = Loaded(file.code, file.functions, numbers)
+            found |= {name: loaded.address(name) for name in file.functions}
+            self._files.append(loaded)
+        own = range(part.end - part.first)
+        self.addresses[part.first : part.end] = [found[f"block{k}"] for k in own]
+        self._loaded += 1
 
     def _fetch(self, _, block: int) -> int:
         """Called by the scheduler: the address of a block, 0 if there was a problem."""

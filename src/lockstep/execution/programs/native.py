@@ -31,6 +31,11 @@ def _machine(soon: bool = False) -> binding.TargetMachine:
     )
 
 
+def prepare() -> None:
+    """Load LLVM before anything is to be assembled."""
+    _machine()
+
+
 def assemble(text: str, soon: bool = False) -> bytes:
     """Object code of an LLVM module; ``soon``: rather than code that runs fast.
 

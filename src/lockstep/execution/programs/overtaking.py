@@ -30,6 +30,7 @@ _MEMORIES = {
     Space.GLOBAL: Effect.LOADS_GLOBAL,
     Space.GENERIC: LOADS,
 }
+_LOADS, _BARRIER, _CALL = int(LOADS), int(Effect.BARRIER), int(Effect.CALL)
 _TO_STORES = 2  # bits from what loads to what stores
 _STORES = (OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION)
 _FROM_GLOBAL = (OpClass.ASYNC_COPY, OpClass.BULK_COPY, OpClass.TILE_COPY)
@@ -59,28 +60,30 @@ def overtaking(
     ``following``: the numbers of the blocks that may come after each. ``before``: what may have
     been loaded before the first block.
     """
-    loaded = [Effect.NOTHING] * len(blocks)
-    loaded[0] = before
+    # Flags as numbers, of what has an effect: large kernels go through this many times.
+    told = [[(k, int(e)) for k, e in enumerate(block) if e] for block in blocks]
+    loaded = [0] * len(blocks)
+    loaded[0] = int(before)
     todo = list(range(len(blocks)))
     while todo:
         number = todo.pop()
-        after = _through(blocks[number], loaded[number])[0]
+        after = _through(told[number], loaded[number])[0]
         for other in following[number]:
             if after & ~loaded[other]:
                 loaded[other] |= after
                 todo.append(other)
-    return [_through(block, start)[1] for block, start in zip(blocks, loaded, strict=True)]
+    return [_through(block, start)[1] for block, start in zip(told, loaded, strict=True)]
 
 
-def _through(block: Sequence[Effect], loaded: Effect) -> tuple[Effect, list[int]]:
+def _through(block: Sequence[tuple[int, int]], loaded: int) -> tuple[int, list[int]]:
     """What may have been loaded since the last barrier when a block ends; where it overtakes."""
     places, fresh = [], loaded
-    for place, effect in enumerate(block):
-        if effect & Effect.BARRIER:
-            loaded = fresh = Effect.NOTHING
-        if effect >> _TO_STORES & LOADS & fresh:
+    for place, effect in block:
+        if effect & _BARRIER:
+            loaded = fresh = 0
+        if effect >> _TO_STORES & _LOADS & fresh:
             places.append(place)
-            fresh = Effect.NOTHING
-        reads = LOADS if effect & Effect.CALL else effect & LOADS
+            fresh = 0
+        reads = _LOADS if effect & _CALL else effect & _LOADS
         loaded, fresh = loaded | reads, fresh | reads
     return loaded, places

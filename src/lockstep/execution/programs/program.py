@@ -133,10 +133,17 @@ class Item(msgspec.Struct):
     waits: bool = False
 
 
+class ObjectFile(msgspec.Struct, frozen=True):
+    """Object code of one module, and the functions that it has."""
+
+    code: bytes
+    functions: tuple[str, ...]
+
+
 class Objects(msgspec.Struct, frozen=True):
     """Object code, and the symbols of the routines that it calls: see ``kept.routine``."""
 
-    code: bytes
+    files: tuple[ObjectFile, ...]
     routines: tuple[str, ...] = ()
 
 

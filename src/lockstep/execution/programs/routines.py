@@ -19,5 +19,6 @@ def addresses(symbols: Iterable[str]) -> dict[str, int]:
 def _load(symbol: str) -> Loaded:
     if symbol not in _loaded:
         objects = kept.routine(symbol)
-        _loaded[symbol] = Loaded(objects.code, [symbol], addresses(objects.routines))
+        (file,) = objects.files  # it is one function
+        _loaded[symbol] = Loaded(file.code, file.functions, addresses(objects.routines))
     return _loaded[symbol]

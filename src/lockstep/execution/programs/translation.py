@@ -193,11 +193,11 @@ class Translation(ABC):
     def compile(self, part: Part) -> Objects:
         """Object code of one of several parts; the program was made before."""
         with without_collection():
-            module = self._module()
+            module = self._module(soon=self.for_debuggers)
             for number, block in enumerate(self.blocks[part.first : part.end]):
                 lift = self._emit(LaneBuilder(module, f"block{number}"), block, part)
                 self._close(block, lift)
-            return module.compiled(soon=self.for_debuggers)
+            return module.compiled()
 
     def _program(self) -> Program:
         places, granule = self.divide(), self._granule()
@@ -242,8 +242,8 @@ class Translation(ABC):
             return DryBuilder(self.lanes)
         return LaneBuilder(module, f"block{block.number}")
 
-    def _module(self) -> LaneModule:
-        return LaneModule(self.lanes, checks_in(self.recording), self._granule())
+    def _module(self, soon: bool = False) -> LaneModule:
+        return LaneModule(self.lanes, checks_in(self.recording), self._granule(), soon)
 
     def _granule(self) -> int:
         """log2 of the bytes of the narrowest access that may be one to shared memory."""
@@ -317,6 +317,7 @@ class Translation(ABC):
             lift.stream.close()
         leaving = lift.b.mask_bits if lift.leaving is None else lift.leaving
         lift.b.ir.ret(lift.b.ir.zext(leaving, WORD))
+        lift.b.module.complete(lift.b.function)
 
 
 def _concerns_caches(op: OpClass, space: Space, width: int) -> bool:

@@ -21,6 +21,7 @@ _CLASSES = {  # by mnemonic and modifiers; the tables have those of traces, whic
     "UTMAPF": (OpClass.CACHE_CONTROL, *_ELSEWHERE), "UBLKPF": (OpClass.CACHE_CONTROL, *_ELSEWHERE),
     "SYNCS.PHASECHK": (OpClass.OBJECT_WAIT, Space.SHARED, OBJECT_BYTES),
 }  # fmt: skip
+_SPECIAL = {OpClass.CACHE_CONTROL, OpClass.SLEEP, OpClass.BARRIER, OpClass.ARRIVE}
 
 
 def static_code(code: Sequence[Instruction], architecture: int) -> tuple[np.ndarray, list[str]]:
@@ -35,19 +36,26 @@ def static_code(code: Sequence[Instruction], architecture: int) -> tuple[np.ndar
         for known in (_CLASSES.get(".".join(words[:count])) for count in (1, 2, 3)):
             if known is not None:
                 record["op"], record["space"], record["width"] = known
-        if record["op"] == OpClass.CACHE_CONTROL:
-            record["width"] = 0  # prefetches and the like do nothing, and leave no address
         if instruction.mnemonic in ("STAS", "REDAS"):
             record["space"] = Space.GENERIC  # the address tells which CTA's
-        if record["op"] == OpClass.SLEEP and "SYNCS" in instruction.modifiers:
-            record["immediate"] = 0  # a barrier object ends it
-        elif record["op"] == OpClass.SLEEP and not isinstance(instruction.operands[-1], Immediate):
-            record["width"] = 4  # the time is kept as an address is
-        elif record["op"] in (OpClass.BARRIER, OpClass.ARRIVE) and are_computed(instruction):
-            record["width"] = 4  # ... and so is which barrier it is
+        op = record["op"].item()
+        if op in _SPECIAL:
+            _adapt(record, op, instruction)
         record["text"] = numbers.setdefault(instruction.opcode, len(numbers))
         records[k] = record[0]
     return records, list(numbers)
+
+
+def _adapt(record: np.ndarray, op: int, instruction: Instruction) -> None:
+    """What the record of one of a special class says of addresses and operands."""
+    if op == OpClass.CACHE_CONTROL:
+        record["width"] = 0  # prefetches and the like do nothing, and leave no address
+    elif op == OpClass.SLEEP and "SYNCS" in instruction.modifiers:
+        record["immediate"] = 0  # a barrier object ends it
+    elif op == OpClass.SLEEP and not isinstance(instruction.operands[-1], Immediate):
+        record["width"] = 4  # the time is kept as an address is
+    elif op in (OpClass.BARRIER, OpClass.ARRIVE) and are_computed(instruction):
+        record["width"] = 4  # ... and so is which barrier it is
 
 
 def joined(parts: Iterable[tuple[np.ndarray, list[str]]]) -> tuple[np.ndarray, list[str]]:

@@ -29,6 +29,7 @@ from lockstep.isa.sass.opcodes import MEMORY_CLASSES
 from lockstep.isa.sass.opcodes import decode as meaning
 
 FAMILY = 0x1FF  # of the opcode field: the bits above say what kind of operands there are
+_CONSTANT = int(Space.CONSTANT)
 _FIRST = {"R": 0, "P": PREDICATES, "UR": UNIFORM_REGISTERS, "UP": UNIFORM_PREDICATES}
 
 
@@ -43,7 +44,7 @@ def to_record(instruction: Instruction, architecture: int) -> np.ndarray:
     if instruction.guard is not None:
         uniform.append(_register(instruction.guard))
     immediate, threads = _immediates(instruction, architecture)
-    record, _ = lift(
+    made, _ = lift(
         instruction.opcode,
         results or [None],  # never guess a result among the sources
         sources + uniform,
@@ -53,21 +54,22 @@ def to_record(instruction: Instruction, architecture: int) -> np.ndarray:
         threads=threads,
         architecture=architecture,
     )
+    record = made[0]
     if not instruction.is_known:
-        record[0]["op"] = operation_class(instruction, architecture)
+        record["op"] = operation_class(instruction, architecture)
     control = instruction.control
     set_control(
-        record[0],
+        record,
         stall=control.stall,
         yields=control.yields,
         write_barrier=control.write_barrier,
         read_barrier=control.read_barrier,
         wait_mask=control.wait_mask,
     )
-    if record[0]["space"] != Space.CONSTANT:  # a load has its address elsewhere
-        record[0]["constant"] = _constant(instruction.operands)
-    record[0]["reuse"] = (0 if control.yields else control.reuse) | slot_shifts(sources)
-    return record
+    if record["space"] != _CONSTANT:  # a load has its address elsewhere
+        record["constant"] = _constant(instruction.operands)
+    record["reuse"] = (0 if control.yields else control.reuse) | slot_shifts(sources)
+    return made
 
 
 def operation_class(instruction: Instruction, architecture: int) -> OpClass:

@@ -1,0 +1,175 @@
+"""Modules that other processes assemble are those that this one would, whatever these do."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+import lockstep
+from cubin_files import cubins
+from lockstep._jit import aside
+from lockstep.execution.lanes import module
+from lockstep.execution.programs import assemblers, kept, native
+from lockstep.execution.programs.assemblers import Assemblers
+from lockstep.execution.programs.program import Recording
+
+PATIENCE = 60.0  # seconds; nothing here takes one, but to start a process may
+TEXTS = [
+    f"define i64 @f{k}(i64 %x) {{\n  %y = mul i64 %x, {k}\n  ret i64 %y\n}}" for k in range(20)
+]
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """Processes that were started, in their order; they may be from the first module on."""
+    processes, start = [], aside.start
+
+    def noted(code, answers=False):
+        processes.append(start(code, answers))
+        return processes[-1]
+
+    monkeypatch.setattr(aside, "start", noted)
+    monkeypatch.setattr(assemblers, "FEW", 0)
+    monkeypatch.setattr(assemblers, "_wanted", lambda: 2)
+    return processes
+
+
+def until(condition):
+    """Wait for what comes; an error if it does not."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "it does not come"
+        time.sleep(0.01)
+
+
+def stand_in(monkeypatch, code):
+    """Let processes run other code."""
+    monkeypatch.setattr(assemblers, "_ASIDE", f"import sys, os\n{code}")
+
+
+def test_other_processes_assemble_what_nobody_takes_back(started, monkeypatch):
+    expected = [native.assemble(text) for text in TEXTS]
+    monkeypatch.setattr(native, "assemble", None)
+    own = Assemblers()
+    jobs = [own.submit(text, soon=False) for text in TEXTS]
+    assert [job.result() for job in jobs] == expected
+    assert len(started) == 2
+
+
+def test_what_is_taken_back_is_assembled_here(monkeypatch):
+    monkeypatch.setattr(assemblers, "_wanted", lambda: pytest.fail("it is little"))
+    own = Assemblers()
+    jobs = [own.submit(text, soon=False) for text in TEXTS[:3]]
+    taken = [own.take_back() for _ in range(4)]
+    assert taken == [*jobs[::-1], None]
+    jobs[0].assemble()
+    assert jobs[0].result() == native.assemble(TEXTS[0])
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "sys.exit(1)",
+        "sys.stdout.write('.'); sys.stdout.flush(); sys.stdin.buffer.read(20)",
+        "sys.stdout.write('.' + chr(0) + chr(7) + 7 * chr(0) + 'half'); sys.stdout.flush()\n"
+        "sys.stdin.buffer.read()",
+        "sys.stdout.write('?'); sys.stdout.flush(); sys.stdin.buffer.read()",
+    ],
+    ids=["ends at once", "ends with a job", "answers with half", "is something else"],
+)
+def test_a_process_that_does_not_answer_costs_time_alone(started, monkeypatch, code):
+    stand_in(monkeypatch, code)
+    own = Assemblers()
+    jobs = [own.submit(text, soon=False) for text in TEXTS[:5]]
+    until(lambda: len(started) == 2)
+    if "half" in code:
+        until(lambda: len(own._jobs) <= 3)  # somebody has some
+        for process in started:
+            process.kill()
+    until(lambda: own._running == 0)
+    while (job := own.take_back()) is not None:
+        job.assemble()
+    assert [job.result() for job in jobs] == [native.assemble(text) for text in TEXTS[:5]]
+
+
+def test_no_process_can_be_started(monkeypatch):
+    def fail(code, answers=False):
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(aside, "start", fail)
+    monkeypatch.setattr(assemblers, "FEW", 0)
+    monkeypatch.setattr(assemblers, "_wanted", lambda: 1)
+    own = Assemblers()
+    own.submit(TEXTS[0], soon=False)
+    until(lambda: own._running == 0)
+    job = own.take_back()
+    job.assemble()
+    assert job.result() == native.assemble(TEXTS[0])
+
+
+def test_processes_end_when_nothing_comes_and_others_start_when_something_does(
+    started, monkeypatch
+):
+    monkeypatch.setattr(assemblers, "IDLE", 0.05)
+    own = Assemblers()
+    for _ in range(2):
+        job = own.submit(TEXTS[1], soon=False)
+        assert job.result() == native.assemble(TEXTS[1])
+        until(lambda: own._running == 0)
+    assert len(started) == 4
+    assert [process.wait(PATIENCE) for process in started] == [0] * 4
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
+def test_a_child_of_fork_has_processes_of_its_own(monkeypatch):
+    monkeypatch.setattr(assemblers, "_assemblers", Assemblers())
+    assemblers.submit(TEXTS[0], soon=False)
+    child = os.fork()
+    if not child:
+        os._exit(assemblers.take_back() is not None)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert assemblers.take_back() is not None
+
+
+def test_there_are_none_on_one_core_or_without_an_interpreter(monkeypatch):
+    cores = {3}
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: cores, raising=False)
+    assert assemblers._wanted() == 0
+    cores |= set(range(10, 13))
+    assert assemblers._wanted() == 3
+    cores |= set(range(64))
+    assert assemblers._wanted() == assemblers.MOST
+    monkeypatch.setattr(sys, "executable", "")
+    assert assemblers._wanted() == 0
+
+
+def test_a_kernel_has_the_same_code_however_many_assemble_it(started, monkeypatch):
+    monkeypatch.setattr(kept, "program", lambda parts, make: make())
+    monkeypatch.setattr(module, "PIECE", 20)
+    content = next(iter(cubins("flow").values()))
+    found = []
+    for few in (1 << 60, 0):
+        monkeypatch.setattr(assemblers, "FEW", few)
+        monkeypatch.setattr(assemblers, "_assemblers", Assemblers())
+        with lockstep.Device("A100") as device:
+            loaded = device.load_cubin(content)
+            program = loaded[loaded.entries[0]].translate(Recording.NOTHING)
+        found.append([part.objects for part in program.parts])
+    assert found[0] == found[1] and len(found[0][0].files) > 1
+    until(lambda: len(started) == 2)
+
+
+def test_a_program_ends_while_they_wait_for_more():
+    script = (
+        "from lockstep.execution.programs import assemblers\n"
+        "assemblers.FEW, assemblers._wanted = 0, lambda: 2\n"
+        f"job = assemblers.submit({TEXTS[2]!r}, False)\n"
+        "print(len(job.result()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert int(done.stdout) == len(native.assemble(TEXTS[2]))
