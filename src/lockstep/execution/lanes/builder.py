@@ -15,7 +15,7 @@ from llvmlite import ir
 from llvmlite.ir.values import FunctionAttributes
 
 from lockstep.execution.checks.kinds import Check
-from lockstep.execution.lanes.constants import Splat, integers
+from lockstep.execution.lanes.constants import Splat, VectorBuilder, integers
 from lockstep.execution.lanes.module import LaneModule
 from lockstep.execution.lanes.types import PRED, Type, Value
 from lockstep.execution.state import CTA, FAULTED, LAUNCH, WARP
@@ -50,7 +50,7 @@ class LaneBuilder:
             function = ir.Function(module, self.block_signature, function)
         self.function = function
         self.failure = ir.Constant(WORD, FAULTED)  # what the function returns after a fault
-        self.ir = ir.IRBuilder(self.function.append_basic_block("entry"))
+        self.ir: ir.IRBuilder = VectorBuilder(self.function.append_basic_block("entry"))
         self.warp, self.mask_bits = self.function.args[:2]
         self._records: dict[str, ir.Value] = {"warp": self.warp}
         self._known: dict[tuple, Any] = {}
@@ -343,7 +343,7 @@ class LaneBuilder:
                 function.attributes = _Strict(function.attributes)
             inner = copy(self)
             inner.module = function.module
-            inner.ir = ir.IRBuilder(function.append_basic_block("entry"))
+            inner.ir = VectorBuilder(function.append_basic_block("entry"))
             inner.function, inner._records, inner._known = function, {}, {}
             inputs = [
                 Value(a, v.type, settled=v.type.kind != "float")

@@ -38,3 +38,13 @@ class Splat(ir.Constant):
 
     def __str__(self) -> str:
         return f"{self.type} {self.constant}"
+
+
+class VectorBuilder(ir.IRBuilder):
+    """LLVM's builder with short constants where it makes some of its own."""
+
+    def not_(self, value: ir.Value, name: str = "") -> ir.Value:
+        """All bits inverted."""
+        if not isinstance(value.type, ir.VectorType):
+            return super().not_(value, name)
+        return self.xor(value, Splat(value.type, ir.Constant(value.type.element, -1)), name)
