@@ -23,6 +23,7 @@ PROGRAMS = {
     "thread-streams": ("thread_streams.cu", "--default-stream=per-thread", "-lcuda"),
     "updated-graphs": ("updated_graphs.cu",),
     "memory-operations": ("memory_operations.cu", "-lcuda"),
+    "host-functions": ("host_functions.cu", "-lcuda"),
     "graph-memory": ("graph_memory.cu",),
     "driver-graphs": ("driver_graphs.cu", "-lcuda"),
     "graph-conditions": ("graph_conditions.cu",),

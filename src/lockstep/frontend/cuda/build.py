@@ -40,6 +40,7 @@ CORE_SOURCES = (
     "capture.c",
     "enqueue.c",
     "held.c",
+    "host_functions.c",
     "memory_operations.c",
     "graph.c",
     "graph_plan.c",

@@ -136,8 +136,25 @@ int stream_fill(uint64_t stream, struct region to, uint64_t value, size_t unit, 
     return enqueue(stream, (struct work){.kind = FILL_NODE, .of.fill = fill});
 }
 
+static void call(uint64_t stream, void (*function)(void *), void *data) {
+    struct host_call *begun = host_call_start(&(struct call_parameters){function, data});
+    host_call_wait(begun) ? host_call_drop(begun) : held_call(stream, begun);
+}
+
 int stream_call(uint64_t stream, void (*function)(void *), void *data) {
-    return enqueue(stream, (struct work){.kind = CALL_NODE, .of.call = {function, data}});
+    struct work work = {.kind = CALL_NODE, .of.call = {function, data}};
+    int status = stream_may_enqueue(stream);
+    if (status || capture_add(stream, work)) {
+        return status;
+    }
+    if (stream_is_held(stream)) {
+        return held_add(stream, work);
+    }
+    status = synchronize(stream, 0);
+    if (!status) {
+        call(stream, function, data);
+    }
+    return done(status);
 }
 
 struct callback {
@@ -159,14 +176,14 @@ int stream_call_back(uint64_t stream, void (*function)(void *, int, void *), voi
     if (is_captured(stream)) { // no node can call such a function
         return stream_synchronize(stream);
     }
-    if (stream_is_held(stream)) {
-        struct callback *callback = malloc(sizeof *callback);
-        *callback = (struct callback){function, handle, data};
-        return stream_call(stream, call_back, callback);
+    int status = stream_is_held(stream) ? SUCCESS : stream_synchronize(stream);
+    if (status) {
+        function(handle, status, data);
+        return status;
     }
-    int status = stream_synchronize(stream);
-    function(handle, status, data);
-    return status;
+    struct callback *callback = malloc(sizeof *callback);
+    *callback = (struct callback){function, handle, data};
+    return stream_call(stream, call_back, callback);
 }
 
 static bool is_event(uint64_t event) {

@@ -215,7 +215,9 @@ int memory_operations_perform(const struct memory_operation *list, unsigned coun
 int memory_operation_test(const struct memory_operation *operation, bool *ready);
 void memory_operation_describe(const struct memory_operation *operation, char *text, size_t size);
 
-// Streams that wait for a value in memory (held.c)
+// Streams that wait for a value in memory, or for a function (held.c)
+
+struct host_call;
 
 int held_add(uint64_t stream, struct work work);
 int held_value(uint64_t stream, const struct memory_operation *value);
@@ -223,6 +225,15 @@ int held_poll(const struct memory_operation *value);
 void held_await(uint64_t stream, uint64_t event);
 void held_free(uint64_t stream, uint64_t address);
 void held_progress(void); // does what can be done by now
+
+void held_call(uint64_t stream, struct host_call *call); // what follows waits for it
+
+// Functions of the program (host_functions.c). Who starts one drops it.
+
+struct host_call *host_call_start(const struct call_parameters *what);
+bool host_call_wait(struct host_call *call);  // for a moment; whether it has returned
+bool host_call_leave(struct host_call *call); // the same at once
+void host_call_drop(struct host_call *call);
 
 // Memory of graphs (graph_memory.c)
 

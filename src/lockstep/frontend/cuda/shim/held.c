@@ -1,7 +1,7 @@
-// Streams that wait for a value in memory which is not there yet: what a program enqueues in them is
-// kept until it is, as is what waits for that. Everything else is done in the order of the calls; after
-// each call that may have written the value it is looked at again. Who waits for such a stream while
-// nobody is left to write is told so.
+// Streams that wait for a value in memory which is not there yet, or for a function of the program that
+// has not returned: what a program enqueues in them is kept until then, as is what waits for that.
+// Everything else is done in the order of the calls; after each call that may have written the value it
+// is looked at again. Who waits for such a stream while nobody is left to write is told so.
 
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -19,7 +19,7 @@ enum { PATIENCE = 10, MILLISECOND = 1000000 }; // seconds in which other threads
 enum { LAUNCH_TIMEOUT = 702 };
 #define NEWEST UINT64_MAX // after all items
 
-enum item_kind { DO_WORK, AWAIT_VALUE, AWAIT_EVENT, FREE_MEMORY, END_STREAM };
+enum item_kind { DO_WORK, AWAIT_VALUE, AWAIT_EVENT, AWAIT_CALL, FREE_MEMORY, END_STREAM };
 
 struct item {
     struct item *next;
@@ -28,6 +28,7 @@ struct item {
     int device;      // that the thread had set
     struct work work;
     struct memory_operation value;
+    struct host_call *call;
     uint64_t handle; // of an event, memory, or the stream that ends
     uint64_t superseded; // the number from which on the event has been recorded again; 0: it has not
     void *copied;    // from pageable memory of the program, which it may have changed by then
@@ -211,6 +212,10 @@ void held_free(uint64_t stream, uint64_t address) {
     put_locked(stream, (struct item){.kind = FREE_MEMORY, .handle = address});
 }
 
+void held_call(uint64_t stream, struct host_call *call) {
+    put_locked(stream, (struct item){.kind = AWAIT_CALL, .call = call});
+}
+
 static bool has_event(const struct item *item, uint64_t event) {
     bool waits = item->kind == DO_WORK && item->work.kind == WAIT_NODE;
     return is_record(item, event) || (waits && item->work.of.event == event) ||
@@ -271,6 +276,7 @@ static void end(struct item *item) {
     if (item->kind == DO_WORK) {
         work_free(&item->work);
     }
+    host_call_drop(item->call);
     free(item->copied);
     free(item);
 }
@@ -316,11 +322,29 @@ static bool is_ready(const struct item *item, int *status) {
     if (item->kind == AWAIT_EVENT) {
         return !is_pending(item->handle, item->number);
     }
+    if (item->kind == AWAIT_CALL) {
+        return host_call_leave(item->call);
+    }
     bool ready = true;
     if (item->kind == AWAIT_VALUE) {
         *status = memory_operation_test(&item->value, &ready);
     }
     return ready || *status;
+}
+
+static bool is_wait(const struct item *item) {
+    return item->kind == AWAIT_VALUE || item->kind == AWAIT_EVENT || item->kind == AWAIT_CALL;
+}
+
+// Starts a function when what is before it has been done; whether it has returned, as most do soon.
+static bool begin_call(struct item *item, uint64_t stream, int *status) {
+    *status = synchronize(stream, 0);
+    if (*status) {
+        return true;
+    }
+    item->call = host_call_start(&item->work.of.call);
+    item->kind = AWAIT_CALL;
+    return host_call_wait(item->call);
 }
 
 // Does what can be done at the head of a stream; true: something was.
@@ -330,13 +354,14 @@ static bool advance(struct held *held) {
     gpu_set_current(item->device);
     bool ready = !is_held(held->stream, item->number) // by one that it is related to
                  && is_ready(item, &status);
-    if (ready && !status && item->kind != AWAIT_VALUE) {
-        uint64_t stream = stream_handle(held->stream);
-        status = item->kind == AWAIT_EVENT ? SUCCESS : perform(item, stream);
-    }
-    if (ready && item->kind == AWAIT_EVENT && !status) {
+    uint64_t stream = stream_handle(held->stream);
+    if (ready && !status && item->kind == DO_WORK && item->work.kind == CALL_NODE) {
+        ready = begin_call(item, stream, &status);
+    } else if (ready && !status && item->kind == AWAIT_EVENT) {
         struct work wait = {.kind = WAIT_NODE, .of.event = item->handle};
-        status = work_perform(&wait, stream_handle(held->stream));
+        status = work_perform(&wait, stream);
+    } else if (ready && !status && !is_wait(item)) {
+        status = perform(item, stream);
     }
     gpu_set_current(device);
     first_error = first_error ? first_error : status;
@@ -428,6 +453,17 @@ static bool is_alone(void) {
     return count == 1 && !others_share && !may_be_interrupted();
 }
 
+// Whether a function of the program is running, which may take any time.
+static bool is_calling(void) {
+    pthread_mutex_lock(&lock);
+    bool found = false;
+    for (const struct held *held = all; held && !found; held = held->next) {
+        found = held->first && held->first->kind == AWAIT_CALL;
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 // Nothing can go on: the run says so, and ends as with a kernel that never does.
 static int give_up(const struct memory_operation *value) {
     char text[300] = "a stream waits for another one for ever";
@@ -467,7 +503,7 @@ int held_resolve(uint64_t stream, uint64_t event) {
     bool alone = held_count && is_alone(); // before it looks: who writes may end right after
     held_progress();
     for (int k = 0; awaited(stream, event); k++) {
-        if (alone || k >= PATIENCE * 1000) {
+        if ((alone || k >= PATIENCE * 1000) && !is_calling()) {
             return give_up(NULL);
         }
         nanosleep(&(struct timespec){.tv_nsec = MILLISECOND}, NULL);
@@ -488,7 +524,7 @@ int held_query(uint64_t stream, uint64_t event) {
     }
     time_t now = time(NULL);
     asked = asked ? asked : now;
-    return now - asked < PATIENCE ? NOT_READY : give_up(NULL);
+    return now - asked < PATIENCE || is_calling() ? NOT_READY : give_up(NULL);
 }
 
 // Waits at once, as within a graph.
@@ -496,7 +532,7 @@ int held_poll(const struct memory_operation *value) {
     bool ready = false, alone = is_alone();
     int status = memory_operation_test(value, &ready);
     for (int k = 0; !status && !ready; k++) {
-        if (alone || k >= PATIENCE * 1000) {
+        if ((alone || k >= PATIENCE * 1000) && !is_calling()) {
             return give_up(value);
         }
         nanosleep(&(struct timespec){.tv_nsec = MILLISECOND}, NULL);
