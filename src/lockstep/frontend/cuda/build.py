@@ -41,6 +41,7 @@ CORE_SOURCES = (
     "enqueue.c",
     "held.c",
     "host_functions.c",
+    "patience.c",
     "memory_operations.c",
     "graph.c",
     "graph_plan.c",

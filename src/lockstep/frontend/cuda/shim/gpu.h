@@ -423,9 +423,11 @@ bool stream_is_held(uint64_t stream);
 bool event_is_pending(uint64_t event);            // it is recorded in one, behind the wait
 void event_supersede(uint64_t event);             // it is recorded again
 bool held_destroy(unsigned call, uint64_t handle); // true: what it stands for ends later
+void held_drop(void);
+
+// Waiting for those (patience.c)
 int held_resolve(uint64_t stream, uint64_t event); // waits for one of them, or for all (0 and 0)
 int held_query(uint64_t stream, uint64_t event);
-void held_drop(void);
 void held_expect_processes(void); // others may write what is waited for
 
 int memory_free(uint64_t address); // also of a graph (graph_memory.c)

@@ -221,10 +221,19 @@ struct host_call;
 
 int held_add(uint64_t stream, struct work work);
 int held_value(uint64_t stream, const struct memory_operation *value);
-int held_poll(const struct memory_operation *value);
 void held_await(uint64_t stream, uint64_t event);
 void held_free(uint64_t stream, uint64_t address);
-void held_progress(void); // does what can be done by now
+void held_progress(void);     // does what can be done by now
+unsigned held_advances(void); // how often something was done
+bool held_is_any(void);       // on the device that is set
+bool held_is_calling(void);   // a function of the program, which may take any time
+void held_describe(char *text, size_t size);
+void held_abandon(void);
+int held_take_error(void); // the first one of what was done
+
+// Waiting for them (patience.c)
+
+int held_poll(const struct memory_operation *value);
 
 void held_call(uint64_t stream, struct host_call *call); // what follows waits for it
 

@@ -1,22 +1,16 @@
 // Streams that wait for a value in memory which is not there yet, or for a function of the program that
 // has not returned: what a program enqueues in them is kept until then, as is what waits for that.
 // Everything else is done in the order of the calls; after each call that may have written the value it
-// is looked at again. Who waits for such a stream while nobody is left to write is told so.
+// is looked at again.
 
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "graph.h"
 
-enum { PATIENCE = 10, MILLISECOND = 1000000 }; // seconds in which other threads may write
-enum { LAUNCH_TIMEOUT = 702 };
 #define NEWEST UINT64_MAX // after all items
 
 enum item_kind { DO_WORK, AWAIT_VALUE, AWAIT_EVENT, AWAIT_CALL, FREE_MEMORY, END_STREAM };
@@ -46,8 +40,7 @@ static _Atomic unsigned held_count;
 static bool busy; // what is kept is done, which makes calls itself
 static uint64_t items;
 static int first_error;
-static _Atomic time_t asked; // when a program first asked for what waits, since something went on
-static bool others_share; // memory, in other processes
+static _Atomic unsigned advances;
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 LOCK_AT_FORK(lock, PTHREAD_MUTEX_RECURSIVE);
 
@@ -399,7 +392,7 @@ void held_progress(void) {
         for (struct held *held = all, *next; held; held = next) {
             while (held->first && advance(held)) {
                 again = true;
-                asked = 0;
+                advances++;
             }
             next = held->next;
             if (!held->first) {
@@ -422,69 +415,28 @@ void held_drop(void) {
     pthread_mutex_unlock(&lock);
 }
 
-void held_expect_processes(void) {
-    others_share = true;
-}
-
-// Whether the program has a handler for signals, which may write, too; but for those of threads.
-static bool may_be_interrupted(void) {
-    char line[200];
-    unsigned long long caught = 0;
-    FILE *about = fopen("/proc/self/status", "re");
-    while (about && fgets(line, sizeof line, about)) {
-        sscanf(line, "SigCgt: %llx", &caught);
-    }
-    if (about) {
-        fclose(about);
-    }
-    return caught & ~(3ull << 31);
-}
-
-// Whether no other thread, and no other process, may still write.
-static bool is_alone(void) {
-    DIR *tasks = opendir("/proc/self/task");
-    int count = 0;
-    for (const struct dirent *task; tasks && (task = readdir(tasks));) {
-        count += task->d_name[0] != '.';
-    }
-    if (tasks) {
-        closedir(tasks);
-    }
-    return count == 1 && !others_share && !may_be_interrupted();
-}
-
-// Whether a function of the program is running, which may take any time.
-static bool is_calling(void) {
+// What who gives up is told of the first word that something waits for.
+void held_describe(char *text, size_t size) {
     pthread_mutex_lock(&lock);
-    bool found = false;
-    for (const struct held *held = all; held && !found; held = held->next) {
-        found = held->first && held->first->kind == AWAIT_CALL;
+    const struct held *held = all;
+    while (held && !(held->first && held->first->kind == AWAIT_VALUE)) {
+        held = held->next;
+    }
+    if (held) {
+        memory_operation_describe(&held->first->value, text, size);
     }
     pthread_mutex_unlock(&lock);
-    return found;
 }
 
-// Nothing can go on: the run says so, and ends as with a kernel that never does.
-static int give_up(const struct memory_operation *value) {
-    char text[300] = "a stream waits for another one for ever";
+void held_abandon(void) {
     pthread_mutex_lock(&lock);
-    for (const struct held *held = all; held && !value; held = held->next) {
-        if (held->first && held->first->kind == AWAIT_VALUE) {
-            value = &held->first->value;
-        }
-    }
-    if (value) {
-        memory_operation_describe(value, text, sizeof text);
-    }
     if (!busy) {
         held_drop();
     }
     pthread_mutex_unlock(&lock);
-    gpu_call(CALL_STUCK, NULL, 0, text, strlen(text), &(struct reply){0});
-    return LAUNCH_TIMEOUT;
 }
 
-static bool is_any_held(void) {
+bool held_is_any(void) {
     pthread_mutex_lock(&lock);
     const struct held *held = all;
     while (held && held->device != gpu_current()) {
@@ -494,52 +446,25 @@ static bool is_any_held(void) {
     return held != NULL;
 }
 
-static bool awaited(uint64_t stream, uint64_t event) {
-    return event ? event_is_pending(event) : stream ? stream_is_held(stream) : is_any_held();
+bool held_is_calling(void) {
+    pthread_mutex_lock(&lock);
+    const struct held *held = all;
+    while (held && !(held->first && held->first->kind == AWAIT_CALL)) {
+        held = held->next;
+    }
+    pthread_mutex_unlock(&lock);
+    return held != NULL;
 }
 
-// Waits until a stream, or an event, or everything can go on.
-int held_resolve(uint64_t stream, uint64_t event) {
-    bool alone = held_count && is_alone(); // before it looks: who writes may end right after
-    held_progress();
-    for (int k = 0; awaited(stream, event); k++) {
-        if ((alone || k >= PATIENCE * 1000) && !is_calling()) {
-            return give_up(NULL);
-        }
-        nanosleep(&(struct timespec){.tv_nsec = MILLISECOND}, NULL);
-        alone = is_alone();
-        held_progress();
-    }
+unsigned held_advances(void) {
+    return advances;
+}
+
+int held_take_error(void) {
+    pthread_mutex_lock(&lock);
     int status = first_error;
     first_error = SUCCESS;
-    return status;
-}
-
-// The same of a program that asks again and again, and does something else meanwhile.
-int held_query(uint64_t stream, uint64_t event) {
-    held_progress();
-    if (!awaited(stream, event)) {
-        asked = 0;
-        return SUCCESS;
-    }
-    time_t now = time(NULL);
-    asked = asked ? asked : now;
-    return now - asked < PATIENCE || is_calling() ? NOT_READY : give_up(NULL);
-}
-
-// Waits at once, as within a graph.
-int held_poll(const struct memory_operation *value) {
-    bool ready = false, alone = is_alone();
-    int status = memory_operation_test(value, &ready);
-    for (int k = 0; !status && !ready; k++) {
-        if ((alone || k >= PATIENCE * 1000) && !is_calling()) {
-            return give_up(value);
-        }
-        nanosleep(&(struct timespec){.tv_nsec = MILLISECOND}, NULL);
-        alone = is_alone();
-        held_progress();
-        status = memory_operation_test(value, &ready);
-    }
+    pthread_mutex_unlock(&lock);
     return status;
 }
 
