@@ -1,3 +1,4 @@
+import cProfile
 import pickle
 
 import pytest
@@ -82,6 +83,17 @@ def test_a_name_that_stands_for_an_endless_text_stays_as_it_is():
         name += f"1bI{last}{last}E"
         last = f"S{place}_"
     assert demangled(name) == short_name(name) == name
+
+
+def test_a_profile_goes_on_behind_a_name():
+    profile = cProfile.Profile()
+    profile.enable()
+    demangled("_Z7profilePi")
+    later = sorted([3, 1, 2])
+    profile.disable()
+    assert later == [1, 2, 3]
+    profile.create_stats()
+    assert any(name == "<built-in method builtins.sorted>" for _, _, name in profile.stats)
 
 
 def test_errors_call_kernels_by_their_names_in_cpp():

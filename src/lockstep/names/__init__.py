@@ -64,8 +64,11 @@ def _bounded(function: Callable[[], Any]) -> Any:
     """The function's result; a ValueError where that would take too many calls.
 
     A name may refer to its own parts, twice to each: then 300 characters are a text of gigabytes.
-    The calls that are made grow with that text.
+    The calls that are made grow with that text. Where somebody profiles the process they are not
+    counted: a profiler such as ``cProfile`` could not go on afterwards.
     """
+    if sys.getprofile() is not None:
+        return function()
     calls = 0
 
     def count(frame: FrameType, event: str, argument: Any) -> None:
@@ -74,12 +77,11 @@ def _bounded(function: Callable[[], Any]) -> Any:
         if calls > _MOST_CALLS:
             raise ValueError("the name stands for too long a text")
 
-    before = sys.getprofile()
     sys.setprofile(count)
     try:
         return function()
     finally:
-        sys.setprofile(before)
+        sys.setprofile(None)
 
 
 def _spread(node: Any) -> Any:
