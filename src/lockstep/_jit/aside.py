@@ -23,10 +23,12 @@ def start(code: str, answers: bool = False) -> "subprocess.Popen[bytes]":
     """
     import subprocess  # a run that compiles nothing does not need it
 
+    # Files of the folder where it starts are no modules.
     places = [str(PACKAGE.parent), os.environ.get("PYTHONPATH")]
     return subprocess.Popen(
         [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, places))},
+        env=os.environ
+        | {"PYTHONPATH": os.pathsep.join(filter(None, places)), "PYTHONSAFEPATH": "1"},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE if answers else subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -1,5 +1,6 @@
 """Modules that other processes assemble are those that this one would, whatever these do."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -52,20 +53,48 @@ def stand_in(monkeypatch, code):
 def test_other_processes_assemble_what_nobody_takes_back(started, monkeypatch):
     expected = [native.assemble(text) for text in TEXTS]
     monkeypatch.setattr(native, "assemble", None)
-    own = Assemblers()
-    jobs = [own.submit(text, soon=False) for text in TEXTS]
+    others = Assemblers()
+    jobs = [others.submit(text, soon=False) for text in TEXTS]
     assert [job.result() for job in jobs] == expected
     assert len(started) == 2
 
 
-def test_what_is_taken_back_is_assembled_here(monkeypatch):
+def own(monkeypatch):
+    """Processes that nobody else has, in the place of those of this process."""
+    made = Assemblers()
+    monkeypatch.setattr(assemblers, "_assemblers", made)
+    return made
+
+
+def test_what_nobody_takes_is_assembled_here(monkeypatch):
     monkeypatch.setattr(assemblers, "_wanted", lambda: pytest.fail("it is little"))
-    own = Assemblers()
-    jobs = [own.submit(text, soon=False) for text in TEXTS[:3]]
-    taken = [own.take_back() for _ in range(4)]
-    assert taken == [*jobs[::-1], None]
-    jobs[0].assemble()
-    assert jobs[0].result() == native.assemble(TEXTS[0])
+    others = own(monkeypatch)
+    jobs = [assemblers.submit(text, False) for text in TEXTS[:3]]
+    assert others.take_back(jobs[1]) and not others.take_back(jobs[1])
+    jobs[1].object = b"elsewhere"
+    jobs[1].end()
+    one, two, three = assemblers.results(jobs)
+    assert (one, two, three) == (native.assemble(TEXTS[0]), b"elsewhere", native.assemble(TEXTS[2]))
+    assert not others._jobs
+
+
+def test_what_is_not_wanted_any_more_is_not_assembled(started, monkeypatch):
+    stand_in(monkeypatch, "import time; time.sleep(100)")
+    others = own(monkeypatch)
+    job = assemblers.submit(TEXTS[0], False)
+    assemblers.submit(TEXTS[1], False)  # nobody keeps it
+    gc.collect()
+    until(lambda: len(started) == 2)
+    assert [one() for one in others._jobs] == [job, None]
+    assert assemblers.results([job]) == [native.assemble(TEXTS[0])]
+    assert others.take_back(None)  # the other one is still there, and stands for nothing
+    for process in started:
+        process.kill()
+
+
+def test_one_that_cannot_be_assembled_is_an_error_here(started):
+    with pytest.raises(RuntimeError, match="expected"):
+        assemblers.results([assemblers.submit("define nonsense", False)])
 
 
 @pytest.mark.parametrize(
@@ -81,17 +110,15 @@ def test_what_is_taken_back_is_assembled_here(monkeypatch):
 )
 def test_a_process_that_does_not_answer_costs_time_alone(started, monkeypatch, code):
     stand_in(monkeypatch, code)
-    own = Assemblers()
-    jobs = [own.submit(text, soon=False) for text in TEXTS[:5]]
+    others = own(monkeypatch)
+    jobs = [assemblers.submit(text, False) for text in TEXTS[:5]]
     until(lambda: len(started) == 2)
     if "half" in code:
-        until(lambda: len(own._jobs) <= 3)  # somebody has some
+        until(lambda: len(others._jobs) <= 3)  # somebody has some
         for process in started:
             process.kill()
-    until(lambda: own._running == 0)
-    while (job := own.take_back()) is not None:
-        job.assemble()
-    assert [job.result() for job in jobs] == [native.assemble(text) for text in TEXTS[:5]]
+    until(lambda: others._running == 0)
+    assert assemblers.results(jobs) == [native.assemble(text) for text in TEXTS[:5]]
 
 
 def test_no_process_can_be_started(monkeypatch):
@@ -101,36 +128,34 @@ def test_no_process_can_be_started(monkeypatch):
     monkeypatch.setattr(aside, "start", fail)
     monkeypatch.setattr(assemblers, "FEW", 0)
     monkeypatch.setattr(assemblers, "_wanted", lambda: 1)
-    own = Assemblers()
-    own.submit(TEXTS[0], soon=False)
-    until(lambda: own._running == 0)
-    job = own.take_back()
-    job.assemble()
-    assert job.result() == native.assemble(TEXTS[0])
+    others = own(monkeypatch)
+    job = assemblers.submit(TEXTS[0], False)
+    until(lambda: others._running == 0)
+    assert assemblers.results([job]) == [native.assemble(TEXTS[0])]
 
 
 def test_processes_end_when_nothing_comes_and_others_start_when_something_does(
     started, monkeypatch
 ):
     monkeypatch.setattr(assemblers, "IDLE", 0.05)
-    own = Assemblers()
+    others = Assemblers()
     for _ in range(2):
-        job = own.submit(TEXTS[1], soon=False)
+        job = others.submit(TEXTS[1], soon=False)
         assert job.result() == native.assemble(TEXTS[1])
-        until(lambda: own._running == 0)
+        until(lambda: others._running == 0)
     assert len(started) == 4
     assert [process.wait(PATIENCE) for process in started] == [0] * 4
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
 def test_a_child_of_fork_has_processes_of_its_own(monkeypatch):
-    monkeypatch.setattr(assemblers, "_assemblers", Assemblers())
-    assemblers.submit(TEXTS[0], soon=False)
+    others = own(monkeypatch)
+    job = assemblers.submit(TEXTS[0], False)
     child = os.fork()
     if not child:
-        os._exit(assemblers.take_back() is not None)
+        os._exit(assemblers._assemblers is others or assemblers._assemblers.take_back(job))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert assemblers.take_back() is not None
+    assert others.take_back(job)
 
 
 def test_there_are_none_on_one_core_or_without_an_interpreter(monkeypatch):

@@ -81,10 +81,9 @@ class LaneModule(ir.Module):
         """The object code of all functions that were completed; no more come."""
         if self._complete or not self._jobs:
             self._hand_over()
-        while (job := assemblers.take_back()) is not None:
-            job.assemble()
-        files = tuple([ObjectFile(job.result(), names) for job, names in self._jobs])
-        return Objects(files, tuple(self._routines))
+        code = assemblers.results([job for job, _ in self._jobs])
+        files = [ObjectFile(one, names) for one, (_, names) in zip(code, self._jobs, strict=True)]
+        return Objects(tuple(files), tuple(self._routines))
 
     def _hand_over(self) -> None:
         """Let the functions that are complete be assembled."""

@@ -12,9 +12,11 @@ import struct
 import sys
 import threading
 from collections import deque
+from collections.abc import Sequence
 from contextlib import suppress
 from subprocess import Popen
 from typing import IO
+from weakref import ReferenceType, ref
 
 from lockstep._jit import aside
 from lockstep.execution.programs import native
@@ -38,7 +40,6 @@ class Assembly:
     def assemble(self) -> None:
         """Do it here."""
         self.object = native.assemble(self.text, self.soon)
-        self.end()
 
     def end(self) -> None:
         """It is done, or given up."""
@@ -57,7 +58,7 @@ class Assemblers:
     """The processes, each with a thread of this one that waits for it."""
 
     def __init__(self) -> None:
-        self._jobs: deque[Assembly] = deque()
+        self._jobs: deque[ReferenceType[Assembly]] = deque()  # some may be wanted no more
         self._changed = threading.Condition()
         self._submitted = self._running = 0
 
@@ -66,7 +67,7 @@ class Assemblers:
         job = Assembly(text, soon)
         with self._changed:
             self._submitted += len(text)
-            self._jobs.append(job)
+            self._jobs.append(ref(job))
             self._changed.notify()
             wanted = _wanted() if self._submitted > FEW else 0
             missing, self._running = wanted - self._running, max(wanted, self._running)
@@ -74,10 +75,14 @@ class Assemblers:
             threading.Thread(target=self._run, daemon=True).start()
         return job
 
-    def take_back(self) -> Assembly | None:
-        """As the function of this name."""
+    def take_back(self, job: Assembly) -> bool:
+        """Whether nobody has taken a job; then nobody will."""
         with self._changed:
-            return self._jobs.pop() if self._jobs else None
+            for place, other in enumerate(self._jobs):
+                if other() is job:
+                    del self._jobs[place]
+                    return True
+        return False
 
     def _run(self) -> None:
         """Start a process, and give it jobs until there are none for a while."""
@@ -98,8 +103,10 @@ class Assemblers:
 
     def _next(self) -> Assembly | None:
         with self._changed:
-            self._changed.wait_for(lambda: self._jobs, IDLE)
-            return self._jobs.popleft() if self._jobs else None
+            while self._changed.wait_for(lambda: self._jobs, IDLE):
+                if job := self._jobs.popleft()():
+                    return job
+        return None
 
 
 def _ask(into: IO[bytes], out: IO[bytes], job: Assembly) -> bool:
@@ -163,9 +170,13 @@ def submit(text: str, soon: bool) -> Assembly:
     return _assemblers.submit(text, soon)
 
 
-def take_back() -> Assembly | None:
-    """The job that was submitted last, if nobody has taken it."""
-    return _assemblers.take_back()
+def results(jobs: Sequence[Assembly]) -> list[bytes]:
+    """The object code of modules that were submitted; what nobody has taken is assembled here."""
+    for job in reversed(jobs):
+        if _assemblers.take_back(job):
+            job.assemble()
+            job.end()
+    return [job.result() for job in jobs]
 
 
 def _forget() -> None:
