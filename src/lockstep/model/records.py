@@ -187,12 +187,11 @@ def copy_fields(record: Any, *specifications: Any) -> None:
     Names and units are the same then; what is converted has a name of its own, or is set after
     this. Raises ``ValueError`` for a name that two of the specifications have.
     """
-    numbers = {name for name in record.dtype.names if record.dtype[name].kind == "i"}
-    taken = set()
+    fields, taken = record.dtype.fields, set()
     for specification in specifications:
-        for name in numbers.intersection(specification.__struct_fields__):
+        for name in specification.__struct_fields__:
             value = getattr(specification, name)
-            if isinstance(value, int):
+            if isinstance(value, int) and name in fields and fields[name][0].kind == "i":
                 if name in taken:
                     raise ValueError(f"{name} of {type(specification).__name__}: is set already")
                 taken.add(name)
