@@ -129,9 +129,8 @@ class KernelTable:
         run = Running(kernel, slot, self._launched, False, iter(()), now, ready, first_cta)
         self._launched += 1
         self.running[slot] = run
+        self.streams.sm.kernels[slot] = 0
         state = self.streams.sm.kernels[slot]
-        for name in state.dtype.names:
-            state[name] = 0
         state.active, state.warps, state.cluster = 1, kernel.warps, kernel.cluster_ctas
         self.streams.sm.parameters[:, slot] = 0
         self._describe(run)
@@ -149,10 +148,8 @@ class KernelTable:
     def _describe(self, run: Running) -> None:
         """Tell the CTA scheduler what there is to know of a grid."""
         d, kernel = self.dispatcher, run.kernel
+        d.grids[run.slot] = d.progress[run.slot] = 0
         grid, progress = d.grids[run.slot], d.progress[run.slot]
-        for record in (grid, progress):
-            for name in record.dtype.names:
-                record[name] = 0
         progress.started = -1
         for name, need in bind.cta_needs(kernel, self.gpu).items():
             grid[name] = need

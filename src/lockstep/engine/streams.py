@@ -67,8 +67,14 @@ class Streams:
         start = warps[0, START]
         ends = warps.sum(axis=1) - start
         copied = self._arenas[0][start : start + ends[-1]]
-        sums = [np.append(0, np.cumsum(copied[name])) for name in INSTRUCTIONS]
-        return [np.diff(s[ends], prepend=0) for s in sums]
+        counts = []
+        for name in INSTRUCTIONS:
+            sums = np.zeros(len(copied) + 1, np.int64)
+            np.cumsum(copied[name], out=sums[1:])
+            until = sums[ends]
+            until[1:] -= sums[ends[:-1]]
+            counts.append(until)
+        return counts
 
     def _copy(self, k: int, parts: list[np.ndarray], places: np.ndarray) -> None:
         """Copy the parts of several CTAs to the end of an arena, and tell their places."""
