@@ -158,14 +158,17 @@ def test_a_child_of_fork_has_processes_of_its_own(monkeypatch):
     assert others.take_back(job)
 
 
-def test_there_are_none_on_one_core_or_without_an_interpreter(monkeypatch):
+def test_there_are_none_on_one_core_without_memory_or_an_interpreter(monkeypatch):
     cores = {3}
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: cores, raising=False)
+    monkeypatch.setattr(assemblers, "memory_bytes", lambda: None)
     assert assemblers._wanted() == 0
     cores |= set(range(10, 13))
     assert assemblers._wanted() == 3
     cores |= set(range(64))
     assert assemblers._wanted() == assemblers.MOST
+    monkeypatch.setattr(assemblers, "memory_bytes", lambda: 5 << 30)
+    assert assemblers._wanted() == 2
     monkeypatch.setattr(sys, "executable", "")
     assert assemblers._wanted() == 0
 

@@ -20,9 +20,11 @@ from weakref import ReferenceType, ref
 
 from lockstep._jit import aside
 from lockstep.execution.programs import native
+from lockstep.host_memory import memory_bytes
 
 FEW = 400_000  # characters of modules that a process assembles by itself first: 0.2 s
 MOST = 4  # processes: what is done here keeps no more of them busy
+MEMORY = 2 << 30  # bytes of the host for each, which takes 0.1 GiB
 IDLE = 5.0  # seconds until they end
 _HEAD = struct.Struct("<?Q")  # whether it is wanted soon, and bytes that follow
 _ASIDE = "from lockstep.execution.programs import assemblers; assemblers.serve()"
@@ -140,12 +142,13 @@ def _close(process: "Popen[bytes]") -> None:
 
 
 def _wanted() -> int:
-    """As many processes as there are cores besides this one's."""
+    """As many processes as there are cores besides this one's, and memory for."""
     if not aside.can_start():
         return 0
     known = hasattr(os, "sched_getaffinity")
     cores = len(os.sched_getaffinity(0)) if known else os.cpu_count() or 1
-    return min(cores - 1, MOST)
+    memory = memory_bytes()
+    return min(cores - 1, MOST, MOST if memory is None else memory // MEMORY)
 
 
 def serve() -> None:
