@@ -55,7 +55,7 @@ def small(monkeypatch, store):
 def is_part(content):
     """Whether what is kept is the object code of a part."""
     try:
-        return b"block0" in unpack(content, Objects).code
+        return any("block0" in file.functions for file in unpack(content, Objects).files)
     except Unreadable:
         return False
 

@@ -23,6 +23,7 @@ PROGRAMS = {
     "thread-streams": ("thread_streams.cu", "--default-stream=per-thread", "-lcuda"),
     "updated-graphs": ("updated_graphs.cu",),
     "memory-operations": ("memory_operations.cu", "-lcuda"),
+    "optimised": ("optimised.cu",),
     "host-functions": ("host_functions.cu", "-lcuda"),
     "graph-memory": ("graph_memory.cu",),
     "driver-graphs": ("driver_graphs.cu", "-lcuda"),
@@ -217,3 +218,17 @@ def test_kernels_that_launch_graphs(run_built):
     ]
     assert all("launch the graph from the host" in problem for problem in simulator.problems)
     assert set(count.code for count in simulator.kernels.values()) == {"machine code of sm_80"}
+
+
+@pytest.mark.parametrize(
+    ("code", "gpu", "versions"),
+    [
+        ("-gencode=arch=compute_80,code=compute_80", "H100", "80 90"),  # made when it is loaded
+        ("-gencode=arch=compute_80,code=sm_80", "RTX3070", "80 80"),
+        ("-gencode=arch=compute_90,code=sm_90", "H100", "90 90"),
+    ],
+)
+def test_libraries_find_what_a_kernel_was_compiled_for(build, run_path, code, gpu, versions):
+    """CUB and Thrust choose among the architectures that they were compiled for by the first."""
+    printed, _ = run_path(build(("versions.cu",), code), gpu=gpu)
+    assert printed == f"{versions}\nPASS\n"

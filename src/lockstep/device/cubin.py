@@ -41,7 +41,7 @@ from lockstep.isa.sass.binary import (
     span,
 )
 
-PADDING = 16  # bytes behind a constant bank, which wide loads may touch
+PADDING = 16  # bytes behind a constant bank or a variable, which wide loads may touch
 # Where constant bank 0 holds the block, the grid, the address of local memory in the generic
 # space, the end of a thread's stack, the bytes of dynamic shared memory, the number of SMs and the
 # bytes of shared memory that are the system's, on all of Volta to Hopper; of shared memory up to
@@ -137,12 +137,13 @@ class CubinModule(Module):
 
     def _place_sections(self) -> dict[str, int]:
         cubin = self.cubin
+        # Machine code reads several words at once, and past a variable that is the last.
         contents = {
-            ".nv.global.init": cubin.initial,
+            ".nv.global.init": cubin.initial + bytes(-len(cubin.initial) % PADDING),
             **{f".nv.constant{n}": data + bytes(PADDING) for n, data in cubin.constants.items()},
         }
         places = {name: self.place(content) for name, content in contents.items() if content}
-        if size := cubin.global_bytes:
+        if size := -(-cubin.global_bytes // PADDING) * PADDING:
             places[".nv.global"] = self.device.memory.allocate(size, hidden=True)
             self.device.memory.view(places[".nv.global"], size)[:] = 0
         return places

@@ -19,6 +19,7 @@ from lockstep.device.launch import Launch, LaunchedKernel
 from lockstep.device.limits import check_stack
 from lockstep.device.module import Kernel, Module, read
 from lockstep.device.options import DeviceOptions
+from lockstep.device.patience import Patience
 from lockstep.device.peers import PeerTable, Seat
 from lockstep.device.properties import attributes
 from lockstep.device.recording import Recorder, check_recording
@@ -96,6 +97,7 @@ class Device:
         self.default_stream = self._streams.find(None)
         if options.notice:
             announce_compilation(options.notice)
+        self.patience = Patience(options.notice)
         self._families = Families(self)
         self.tell_child: Callable[[Launch], None] | None = None  # of a launch by a kernel
         self._events = events

@@ -18,6 +18,7 @@ from lockstep.device.array import DeviceArray
 from lockstep.device.cluster import Triple
 from lockstep.device.launch import Launch
 from lockstep.device.limits import places
+from lockstep.device.patience import Patience
 from lockstep.device.streams import Stream, StreamOwner
 from lockstep.errors import LockstepError, WorkloadError, suggestion
 from lockstep.execution.launches.geometry import Geometry
@@ -33,6 +34,8 @@ Shape = tuple[Triple, Triple, int]
 
 class Launcher(StreamOwner, Protocol):
     """A device that loads modules and launches their kernels."""
+
+    patience: Patience
 
     def find_stream(self, stream: Stream | int | None) -> Stream:
         """A stream by itself or its number; the default one for None."""
@@ -62,6 +65,11 @@ class Module(ABC):
     """
 
     architecture = 0
+
+    @property
+    def target(self) -> int:
+        """The architecture that it was compiled for: 80 of sm_80 and of PTX for it; 0: unknown."""
+        return self.architecture
 
     def __init__(self, device: Launcher, name: str, content: bytes):
         self.device, self.name = device, name
@@ -208,7 +216,9 @@ class Kernel(ABC):
     def executor(self, recording: Recording) -> Executor:
         """The kernel loaded into this process, translated when first asked for."""
         if recording not in self._executors:
-            device, program = self.module.device, self.translate(recording)
+            device = self.module.device
+            with device.patience.translating():
+                program = self.translate(recording)
             symbols = np.array([self.address(n) for n in program.symbols] or [0], np.int64)
             self._executors[recording] = Executor(
                 program,

@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -55,6 +56,9 @@ def load(
     return PtxModule(device, tree, text, variables)
 
 
+_TARGET = re.compile(r"sm_(\d+)")
+
+
 class PtxModule(Module):
     """A loaded PTX module; its variables are in device memory.
 
@@ -87,6 +91,12 @@ class PtxModule(Module):
     def code(self) -> str:
         """What its code is, for people."""
         return "PTX"
+
+    @property
+    def target(self) -> int:
+        """As of its base."""
+        found = _TARGET.match(self.tree.target[0])
+        return int(found[1]) if found else 0
 
     @property
     def entries(self) -> list[str]:

@@ -140,11 +140,11 @@ STATES = {
         "wait",
     ),
     Stall.LONG_SCOREBOARD: StateMeaning(
-        "a register waits for global, local, constant or texture memory",
+        "a register waits for global, local or texture memory",
         "long_scoreboard",
     ),
     Stall.SHORT_SCOREBOARD: StateMeaning(
-        "a register waits for shared memory, a special function or a shuffle",
+        "a register waits for shared memory, a constant load, a special function or a shuffle",
         "short_scoreboard",
     ),
     Stall.WAIT: StateMeaning(

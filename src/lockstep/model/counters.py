@@ -21,8 +21,8 @@ class Stall(IntEnum):
     NO_WARP = 1  # no warp of this sub-core is resident and unfinished
     FETCH = 2  # instruction cache miss, or refill after a branch
     SCOREBOARD = 3  # a source or destination waits for a fixed-latency result
-    LONG_SCOREBOARD = 4  # ... for a global, local, constant or texture access
-    SHORT_SCOREBOARD = 5  # ... for shared memory, special function or shuffle
+    LONG_SCOREBOARD = 4  # ... for a global, local or texture access
+    SHORT_SCOREBOARD = 5  # ... for shared memory, constant load, special function or shuffle
     WAIT = 6  # the compiler's stall count, or its wait mask on a fixed-latency barrier
     UNIT_BUSY = 7  # the execution unit still starts the instruction before
     OPERANDS = 8  # register read ports or collectors are taken

@@ -297,7 +297,8 @@ def _spec(gpu: GPU, requests: Link, hit_cycles: int) -> Records:
     s.mshrs, s.merges = l2.mshr_entries, l2.mshr_merges
     s.waiters = min(l2.mshr_entries * l2.mshr_merges, _MOST_WAITERS)
     ticks = -(-l2.clock_mhz // gpu.clock_mhz)  # a core cycle: at most one reply a tick
-    s.replies = int(ticks) * (s.hit_cycles + l2.far_latency) + l2.queue
+    far = l2.far_latency if l2.sides > 1 else 0
+    s.replies = int(ticks) * (s.hit_cycles + far) + l2.queue
     s.refuse, s.protocol = l2.mshr_full == "nack", registry.L2[l2.protocol]
     s.reply_header = header_time(gpu, SUBTICKS)
     s.far_cycles = l2.far_latency

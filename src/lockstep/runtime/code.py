@@ -158,8 +158,12 @@ class ProgramCode:
         self._entries[handle, self.device] = entry
         facts = (handle, entry.registers, entry.shared_bytes, entry.local_bytes, 0)
         counts = (entry.most_threads, len(entry.places), entry.parameter_bytes)
+        module = entry.kernel.module
+        versions = module.target, module.architecture
         cluster = entry.kernel.required_cluster or (0, 0, 0)
-        return CallAnswer((*facts, *counts, *cluster), np.array(entry.places, "<u8").tobytes())
+        return CallAnswer(
+            (*facts, *counts, *versions, *cluster), np.array(entry.places, "<u8").tobytes()
+        )
 
     def _find(self, handle: int, name: str) -> Entry:
         try:

@@ -32,7 +32,7 @@ def targets(block: Block) -> list[Block]:
 def waits(*code: Instruction, entries=()) -> list[bool]:
     """Of each block, whether it is in a loop that may wait."""
     blocks = graph(*code, entries=entries).blocks
-    find_waiting_loops(code, blocks)
+    find_waiting_loops(code, blocks, set())
     return [b.spins for b in blocks]
 
 
@@ -187,5 +187,5 @@ def test_the_edges_of_many_functions_grow_with_their_calls():
     for block in found.blocks:
         block.reads, block.writes = {f"R{block.number % 50}"}, {f"R{block.number % 70}"}
     find_live(found.blocks, found.joints)
-    find_waiting_loops(code, found.blocks)
+    find_waiting_loops(code, found.blocks, set())
     assert not any(b.spins for b in found.blocks)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import lockstep
 from lockstep.builder import KernelBuilder
 from lockstep.errors import WorkloadError
 from lockstep.gpus.units import Operation, operations
@@ -130,7 +131,7 @@ def kernel(**sizes):
 def test_needs_are_rounded_up_to_what_is_allocated(tiny):
     gpu = tiny(**{"sm.register_granularity": 512, "shared.granularity": 1024})
     needs = bind.cta_needs(kernel(registers=33, shared_bytes=1025), gpu)
-    assert needs == {"warps": 2, "registers": 2 * 1536, "shared": 2048}
+    assert needs == {"warps": 2, "registers": 2 * (16384 // 10), "shared": 2048}  # 10 of 1536
     assert bind.cta_needs(kernel(registers=0), gpu) == {"warps": 2, "registers": 1024, "shared": 0}
     reserved = tiny(**{"shared.reserved_per_cta": 1024})
     assert bind.cta_needs(kernel(), reserved)["shared"] == 1024
@@ -149,10 +150,21 @@ def test_occupancy_and_what_limits_it(tiny, sizes, expected):
     assert bind.occupancy(kernel(**sizes), tiny()) == expected
 
 
+@pytest.mark.parametrize(
+    ("registers", "block", "ctas"),
+    [(104, 32, 16), (88, 64, 10), (88, 96, 6), (144, 224, 1), (255, 32, 8), (64, 128, 8)],
+)  # of CUDA's cuda_occupancy.h: four files of 16,384 registers
+def test_warps_find_their_registers_in_the_file_of_their_sub_core(registers, block, ctas):
+    gpu = lockstep.gpu("A100")
+    sizes = kernel(block=block, registers=registers)
+    assert bind.ctas_by_limit(sizes, gpu)["registers"] == ctas
+    assert bind.occupancy(sizes, gpu) == (ctas, "registers")
+
+
 def test_a_warp_of_64_threads_is_one_that_needs_twice_the_registers(tiny):
     wide = tiny(**{"sm.warp_size": 64, "sm.register_granularity": 512})
     needs = bind.cta_needs(kernel(block=65, registers=33, warp_size=64), wide)
-    assert needs == {"warps": 2, "registers": 2 * 2560, "shared": 0}
+    assert needs == {"warps": 2, "registers": 2 * (16384 // 6), "shared": 0}  # 6 of 2560
 
 
 @pytest.mark.parametrize("sizes", [(32, 64), (64, 32)])

@@ -41,7 +41,7 @@ def count(tiny, idle_sms):
         mask = (1 << len(addresses)) - 1 if mask is None else mask
         mask = np.array(mask, np.uint64).astype(np.int64)[()]
         access = SimpleNamespace(lanes=len(addresses), mask=mask)
-        return passes(c, 0, record, 7, access, instruction)
+        return passes(c, 0, record, 7, access, instruction, ideal)
 
     return run
 

@@ -7,7 +7,7 @@ import pytest
 from lockstep.builder import KernelBuilder
 from lockstep.errors import WorkloadError
 from lockstep.gpus.units import operations
-from lockstep.isa.instruction import OpClass
+from lockstep.isa.instruction import OpClass, Space
 from lockstep.model.clock import NEVER
 from lockstep.model.core.state import LONG, SHORT
 from lockstep.model.counters import Stall
@@ -146,16 +146,24 @@ def test_one_instruction_without_control_bits_means_the_scoreboard(watch, tiny):
 
 
 def test_barriers_count_up_and_down():
-    warp = SimpleNamespace(pending=[0] * 6, clear=[0] * 6)
-    unknown = SimpleNamespace(write_barrier=3, read_barrier=7)
+    warp = SimpleNamespace(pending=[0] * 6, clear=[0] * 6, far=0)
+    unknown = SimpleNamespace(write_barrier=3, read_barrier=7, space=int(Space.GLOBAL))
+    near = SimpleNamespace(write_barrier=4, read_barrier=7, space=int(Space.SHARED))
     dependence.raise_barriers(warp, unknown, NEVER, 5)
     dependence.raise_barriers(warp, unknown, NEVER, 6)
+    dependence.raise_barriers(warp, near, NEVER, 6)
     assert dependence.barriers_clear(warp, 1 << 3) == NEVER << 2 | LONG
-    dependence.lower_barrier(warp, unknown, 40)
-    assert dependence.barriers_clear(warp, 1 << 3) >> 2 == NEVER
-    dependence.lower_barrier(warp, unknown, 30)
+    assert dependence.barriers_clear(warp, 1 << 4) == NEVER << 2 | SHORT
+    assert dependence.barriers_clear(warp, 3 << 3) == NEVER << 2 | LONG
+    dependence.lower_barrier(warp, near, 20, SHORT)
+    assert dependence.barriers_clear(warp, 1 << 4) == 20 << 2 | SHORT
+    dependence.lower_barrier(warp, unknown, 40, LONG)
+    assert dependence.barriers_clear(warp, 1 << 3) == NEVER << 2 | LONG
+    dependence.lower_barrier(warp, unknown, 30, LONG)
     assert dependence.barriers_clear(warp, 1 << 3) == 40 << 2 | LONG
-    assert dependence.barriers_clear(warp, 0b110111) == 0
-    known = SimpleNamespace(write_barrier=7, read_barrier=5)
+    assert dependence.barriers_clear(warp, 0b100111) == 0
+    known = SimpleNamespace(write_barrier=7, read_barrier=5, space=0)
     dependence.raise_barriers(warp, known, 99, 50)
     assert dependence.barriers_clear(warp, 0b111111) == 50 << 2 | SHORT
+    dependence.raise_barriers(warp, near, NEVER, 6)
+    assert dependence.barriers_clear(warp, 1 << 4) == NEVER << 2 | SHORT

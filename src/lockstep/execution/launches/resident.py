@@ -38,6 +38,7 @@ from lockstep.execution.state import (
 )
 
 WORKSPACE_BYTES = 8  # what cooperative_groups::this_grid().sync() uses: a word of its own, a count
+_WIDEST = 16  # bytes of an access
 NO_ALLOCATION = 1 << 62  # where a site looks that has accessed nothing yet
 
 
@@ -64,6 +65,9 @@ class Resident:
         self._shared_bytes = (
             program.reserved_shared + program.shared_bytes + geometry.dynamic_shared
         )
+        # Machine code reads several variables at once, and past the last.
+        if program.targets is not None:
+            self._shared_bytes = -(-self._shared_bytes // _WIDEST) * _WIDEST
         self._shared_stride = max(-(-self._shared_bytes // 64) * 64, 64)
         self._symbols, self._table = symbols, memory.table
         self._own = self._allocate(code)

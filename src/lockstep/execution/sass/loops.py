@@ -8,14 +8,18 @@ from lockstep.execution.sass.opcodes import asks_barriers, polls
 from lockstep.isa.sass.encoding.instruction import Instruction
 
 
-def find_waiting_loops(code: Sequence[Instruction], blocks: Sequence[Block]) -> None:
+def find_waiting_loops(
+    code: Sequence[Instruction], blocks: Sequence[Block], loads: set[int]
+) -> None:
     """Mark the blocks of such loops; ``blocks`` are in the order in which they run.
+
+    ``loads``: static indices of those that poll though they do not say so.
 
     A call counts as one step, which polls if the function does, or one that it calls: paths lead
     through functions from each call to the return of every other, so that all would be one loop.
     """
     after = {b: _steps(code, b) for b in blocks}
-    mark_waiting(after, _polling(code, blocks, inverse(after)))
+    mark_waiting(after, _polling(code, blocks, inverse(after), loads))
 
 
 def _steps(code: Sequence[Instruction], block: Block) -> list[Block]:
@@ -28,14 +32,18 @@ def _steps(code: Sequence[Instruction], block: Block) -> list[Block]:
 
 
 def _polling(
-    code: Sequence[Instruction], blocks: Sequence[Block], before: dict[Block, list[Block]]
+    code: Sequence[Instruction],
+    blocks: Sequence[Block],
+    before: dict[Block, list[Block]],
+    loads: set[int],
 ) -> set[Block]:
     """Blocks that poll themselves, or call a function that does."""
     asks = asks_barriers(code)
     found = {
         b
         for b in blocks
-        if any(polls(i) or (asks and i.mnemonic == "LDS") for i in code[b.first : b.end])
+        if not loads.isdisjoint(range(b.first, b.end))
+        or any(polls(i) or (asks and i.mnemonic == "LDS") for i in code[b.first : b.end])
     }
     callers: dict[Block, list[Block]] = {}
     for block in blocks:

@@ -1,4 +1,6 @@
-"""Which loads poll shared memory: machine code does not tell volatile accesses to it from others.
+"""Which loads poll memory though they do not say so.
+
+Machine code tells no volatile accesses to shared memory from others, nor plain ones between fences.
 
 A load polls whose value decides whether a loop ends in which nothing else could change that value:
 its address stays the same, and nothing in the loop writes memory, meets others or calls. A compiler
@@ -28,7 +30,7 @@ _QUIET = {
 
 def polling_loads(code: Sequence[Instruction], records: np.ndarray) -> set[int]:
     """Static indices of the loads; ``records``: the INSTRUCTION records of the code."""
-    if not any(i.mnemonic == "LDS" for i in code):
+    if not any(i.mnemonic in ("LDS", "MEMBAR") for i in code):
         return set()
     index, found = {i.pc: k for k, i in enumerate(code)}, set()
     for end, jump in enumerate(code):
@@ -48,8 +50,9 @@ def _polling(
     code: Sequence[Instruction], records: np.ndarray, start: int, end: int
 ) -> Iterator[int]:
     changed = {r for k in range(start, end) for r in _written(code[k], records[k])}
+    fenced = any(code[k].mnemonic == "MEMBAR" for k in range(start, end))
     for load in range(start, end):
-        if code[load].mnemonic != "LDS":
+        if code[load].mnemonic not in (("LDS", "LDG", "LD") if fenced else ("LDS",)):
             continue
         address = _address(code[load])
         if changed.isdisjoint(address) and _decides(code, records, load, start, end):
@@ -77,7 +80,7 @@ def _first_turn(
     """The nearest load before a loop of the same place, if nothing could change what it reads."""
     place, address = _place(code[load]), _address(code[load])
     for k in range(start - 1, max(start - NEAR, 0) - 1, -1):
-        if code[k].mnemonic == "LDS" and _place(code[k]) == place:
+        if code[k].mnemonic == code[load].mnemonic and _place(code[k]) == place:
             yield k
             return
         if not _is_quiet(code, records, k, k + 1) or address & set(_written(code[k], records[k])):

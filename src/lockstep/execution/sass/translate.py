@@ -77,7 +77,7 @@ class Translation(translation.Translation):
         self.records, self.texts = joined(decoded[1:] for _, decoded in self.sections)
         self.graph = self._graph(sorted(entries))
         self.blocks = self.graph.blocks
-        find_waiting_loops(self.code, self.blocks)
+        find_waiting_loops(self.code, self.blocks, self._polling)
         self._check_jumps()
         self.slots = Slots(max(_registers(s, decoded.code) for s, decoded in self.sections))
         self.shared = Shared([], set(), self.code, any(map(_asks_for_rank, self.code)))

@@ -151,6 +151,9 @@ FORMS: dict[Call, Form] = {
             "most_threads",
             "parameters",
             "parameter_bytes",
+            # 80 of compute_80 and sm_80; 0 = that of the GPU
+            "compiled_for",
+            "architecture",
             # CTAs of the clusters that it requires, 0 = none
             "cluster_x",
             "cluster_y",

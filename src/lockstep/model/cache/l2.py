@@ -154,9 +154,9 @@ def read(l2, slice_, index, tick, now):
         record = tags.way_of(l2.tags, request.row, way)
         _read_hits(l2, slice_, counters, record, index, pipe, tick)
         if request.left & record.pending:
-            reason = _join(spec, l2.entries, state, counters, record, index)
+            reason = _join(spec, l2.entries, state, counters, record, index, tick)
     if request.left and reason == RUNNING:
-        reason = _read_missing(l2, slice_, index, way, now)
+        reason = _read_missing(l2, slice_, index, way, tick, now)
     if request.left == 0 and request.kind == KIND_REDUCTION:
         ready = clocks.cycle_of(spec.l2, tick) + spec.hit_cycles
         new = lists.copy(l2.entries, state, index)
@@ -221,13 +221,15 @@ def _read_hits(l2, slice_, counters, record, index, pipe, tick):
 
 
 @force_inline
-def _join(spec, entries, state, counters, record, index):
-    """Wait for sectors that are on their way."""
+def _join(spec, entries, state, counters, record, index, tick):
+    """Wait for sectors that are on their way; who wants no result only occupies what operates."""
     request = entries[index]
     pending = request.left & record.pending
     joined = pending
     if request.kind == KIND_REDUCTION:
         at_l2.atomic(spec.protocol, record, pending)
+        n = popcount(pending)
+        data_port.update(spec, state, counters, request.line, n, request.full, tick)
     else:
         joined = mshr_ways.mergeable(spec, entries, state, record, pending)
         if joined:
@@ -239,7 +241,7 @@ def _join(spec, entries, state, counters, record, index):
 
 
 @force_inline
-def _read_missing(l2, slice_, index, way, now):
+def _read_missing(l2, slice_, index, way, tick, now):
     """Fetch the sectors that are left and wait for them."""
     spec = l2.spec[0]
     state = l2.slices[slice_]
@@ -261,13 +263,15 @@ def _read_missing(l2, slice_, index, way, now):
         fetched, reason = fetch(l2, slice_, request, way, request.left & ~coming, NOTHING, now)
         coming |= fetched
     record = tags.way_of(l2.tags, request.row, way)
+    counters = l2.dram.counters[l2.slices[slice_].channel]
+    n = popcount(coming)
     if request.kind == KIND_REDUCTION:
         at_l2.atomic(spec.protocol, record, coming)
+        if coming:
+            data_port.update(spec, state, counters, request.line, n, request.full, tick)
     elif coming:
         mshr_ways.wait(l2.entries, state, record, index, coming)
     request.left &= ~coming
-    counters = l2.dram.counters[l2.slices[slice_].channel]
-    n = popcount(coming)
     _count_accesses(counters, request.kind, n, NOTHING, NOTHING)
     return reason
 

@@ -100,8 +100,10 @@ def _answer(l2, slice_, record, arrived, now):
             pipe = reply_pipes.pipe_for(spec, state, waiter.source, reply_pipes.FILL)
             if state.count[pipe] >= spec.replies:
                 return False
+            ready = now
             if waiter.kind == KIND_ATOMIC:
                 at_l2.atomic(spec.protocol, record, here)
+                ready = _operate(l2, slice_, waiter, popcount(here), now)
             waiter.sectors &= ~here
             reply = index
             if waiter.sectors == 0:
@@ -109,6 +111,16 @@ def _answer(l2, slice_, record, arrived, now):
             else:
                 reply = lists.copy(entries, state, index)
                 previous = index
-            reply_pipes.put(l2, slice_, pipe, reply, now, DATA, here)
+            reply_pipes.put(l2, slice_, pipe, reply, ready, DATA, here)
         index = after
     return True
+
+
+@force_inline
+def _operate(l2, slice_, waiter, sectors, now):
+    """An atomic operation on sectors that have come; the core cycle at which its result leaves."""
+    spec, state = l2.spec[0], l2.slices[slice_]
+    counters, tick = l2.dram.counters[state.channel], clocks.ticks(spec.l2, now)
+    done = data_port.update(spec, state, counters, waiter.line, sectors, waiter.full, tick)
+    back = l2_sides.answered(l2, slice_, waiter, sectors, tick)
+    return max(now, done) + spec.atomic_cycles + back

@@ -302,14 +302,13 @@ def _round_up(value: int, unit: int) -> int:
 def cta_needs(kernel: Kernel, gpu: GPU) -> dict[str, int]:
     """Warps, registers and shared-memory bytes that one CTA occupies.
 
-    A wavefront takes as many registers of a CU as if those of its SIMD were dealt to all of its
-    kind that have room there: so no more are started, whether vector or scalar registers are few.
+    A warp takes as many registers of an SM as if those of its sub-core were dealt to all of its
+    kind that have room there: so no more are started than the sub-cores hold (CUDA's own
+    calculator of occupancy; Southern Islands has scalar registers as well).
     """
     warps = kernel.warps
-    registers = _warp_registers(kernel, gpu)
-    if gpu.core == "cu":
-        simd = gpu.sm.registers // gpu.sm.subcores
-        registers = simd // max(1, min(_wavefronts_of_simd(kernel, gpu).values()))
+    fit = min(_warps_of_subcore(kernel, gpu).values())
+    registers = gpu.sm.registers // gpu.sm.subcores // fit if fit else _warp_registers(kernel, gpu)
     registers *= warps
     shared = kernel.shared_bytes + gpu.shared.reserved_per_cta
     if shared:
@@ -354,8 +353,8 @@ def _limits(kernel: Kernel, gpu: GPU) -> dict[str, tuple[int, int]]:
         "shared memory": (gpu.shared.bytes, needs["shared"]),
     }
     if gpu.core == "cu":
-        for name, fit_simd in _wavefronts_of_simd(kernel, gpu).items():
-            limits[name] = fit_simd * gpu.sm.subcores, needs["warps"]
+        for name, fit in _warps_of_subcore(kernel, gpu).items():
+            limits[name] = fit * gpu.sm.subcores, needs["warps"]
     return limits
 
 
@@ -365,13 +364,13 @@ def _warp_registers(kernel: Kernel, gpu: GPU) -> int:
     return _round_up(registers, gpu.sm.register_granularity)
 
 
-def _wavefronts_of_simd(kernel: Kernel, gpu: GPU) -> dict[str, int]:
-    """Wavefronts of a kernel that find their registers in a SIMD, by kind of register."""
-    scalars = _round_up(max(1, kernel.scalar_registers), gpu.cu.scalar_granularity)
-    return {
-        "registers": gpu.sm.registers // gpu.sm.subcores // _warp_registers(kernel, gpu),
-        "scalar registers": gpu.cu.scalar_registers // scalars,
-    }
+def _warps_of_subcore(kernel: Kernel, gpu: GPU) -> dict[str, int]:
+    """Warps of a kernel that find their registers in a sub-core, by kind of register."""
+    fit = {"registers": gpu.sm.registers // gpu.sm.subcores // _warp_registers(kernel, gpu)}
+    if gpu.core == "cu":
+        scalars = _round_up(max(1, kernel.scalar_registers), gpu.cu.scalar_granularity)
+        fit["scalar registers"] = gpu.cu.scalar_registers // scalars
+    return fit
 
 
 def _parameters(code: np.ndarray) -> np.ndarray:

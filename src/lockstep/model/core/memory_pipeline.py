@@ -42,7 +42,7 @@ def access_shared(c, s, a, now):
     cta = c.ctas[s, c.warps[s, access.warp].cta]
     instruction = instruction_of(c, s, access)
     record = c.addresses[cta.addresses + access.address]
-    n = passes(c, s, record, cta.pool, access, instruction)
+    n = passes(c, s, record, cta.pool, access, instruction, c.spec[0].ideal_banks)
     counters = c.counters[s]
     counters.shared_accesses += 1
     counters.shared_wavefronts += n
@@ -90,7 +90,7 @@ def begin_transactions(c, s, a, now):
         take_turns(c, s, sm.transactions)
         if instruction.op == LOAD and access.space != LOCAL:
             record = c.addresses[cta.addresses + access.address]
-            n = passes(c, s, record, cta.pool, access, instruction)
+            n = passes(c, s, record, cta.pool, access, instruction, False)  # of the L1
             if c.spec[0].ideal_coalescing:
                 n = min(n, sm.transactions)
             sm.words_until = now + n

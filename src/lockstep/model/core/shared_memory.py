@@ -50,10 +50,10 @@ def passes_of_one_address(spec, lanes, group, instruction):
 
 
 @inline
-def passes_of_part(c, s, record, pool, begin, end, instruction):
+def passes_of_part(c, s, record, pool, begin, end, instruction, ideal):
     """Passes for lanes begin..end-1, all of which the banks take together if none is wide.
 
-    Wide accesses go in halves and quarters.
+    Wide accesses go in halves and quarters. ``ideal``: no two lanes meet in a bank.
     """
     spec = c.spec[0]
     width = instruction.width
@@ -80,22 +80,25 @@ def passes_of_part(c, s, record, pool, begin, end, instruction):
             n = passes_of_group(c, s, record, pool, first, middle, width, serial)
             n += passes_of_group(c, s, record, pool, middle, last, width, serial)
         total += n
-    return min(total, (lanes + group - 1) // group) if spec.ideal_banks else total
+    return min(total, (lanes + group - 1) // group) if ideal else total
 
 
 @inline
-def passes(c, s, record, pool, access, instruction):
-    """Passes over the banks: without conflicts 1 for each part of the warp with an active lane."""
+def passes(c, s, record, pool, access, instruction, ideal):
+    """Passes over the banks: without conflicts 1 for each part of the warp with an active lane.
+
+    ``ideal``: there are none.
+    """
     spec = c.spec[0]
     lanes = min(access.lanes, instruction.rows)
     if spec.pass_lanes >= spec.warp_size:
-        n = passes_of_part(c, s, record, pool, 0, lanes, instruction)
+        n = passes_of_part(c, s, record, pool, 0, lanes, instruction, ideal)
         return n * instruction.passes
     part = (1 << spec.pass_lanes) - 1
     total = begin = 0
     for lane in range(0, spec.warp_size, spec.pass_lanes):
         end = min(begin + popcount(access.mask >> lane & part), lanes)
         if end > begin:
-            total += passes_of_part(c, s, record, pool, begin, end, instruction)
+            total += passes_of_part(c, s, record, pool, begin, end, instruction, ideal)
         begin = end
     return total * instruction.passes

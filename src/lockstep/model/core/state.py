@@ -206,7 +206,7 @@ WARP_STATE = np.dtype(
     )
     # one of control bits,
     + ints("i8", "clear", DEPENDENCE_BARRIERS) + ints("i2", "pending", DEPENDENCE_BARRIERS)
-    + ints("i1", "comes", "active") + ints("i2", "index")
+    + ints("i1", "comes", "active") + ints("u1", "index", "far")
     # and what is rare.
     + words("fenced")  # cycle at which the fence it is at was reached, or -1
     + ints(
@@ -225,7 +225,7 @@ but its constant operand is still to be looked up; ``barrier``: named barrier wa
 the block that the front end has executed, or -1; ``outstanding``: memory operations of the warp
 that have not ended; ``stores``: those among them that are stores; ``accessed``: when the last of
 those that have ended is there; ``pending`` and ``clear``: dependence barriers with unknown and
-known ends;
+known ends; ``far``: bit b: of barrier b, an access to other than shared memory is among them;
 ``groups`` and ``landed``: asynchronous copies under way, and when the last that has ended is
 there."""
 

@@ -18,7 +18,7 @@ def access(c, s, warp, instruction, now):
     cu, spec, counters = c.cus[s], c.spec[0], c.counters[s]
     cta = c.ctas[s, warp.cta]
     record = c.addresses[cta.addresses + warp.address]
-    n = passes(c, s, record, cta.pool, warp, instruction)
+    n = passes(c, s, record, cta.pool, warp, instruction, c.spec[0].ideal_banks)
     next_address(warp)
     counters.memory_instructions += 1
     counters.shared_accesses += 1

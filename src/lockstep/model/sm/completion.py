@@ -1,7 +1,7 @@
 """The end of memory operations, of warps and of CTAs, as they were noted."""
 
 from lockstep._jit import inline
-from lockstep.isa.instruction import OpClass
+from lockstep.isa.instruction import OpClass, Space
 from lockstep.model.cache.l1_fill import invalidate
 from lockstep.model.core import releases, stores
 from lockstep.model.core.barrier import wake_warp
@@ -9,13 +9,13 @@ from lockstep.model.core.cta import end_cta_if_done
 from lockstep.model.core.done import free, instruction_of, joins_group, writes_only
 from lockstep.model.core.objects import complete_object
 from lockstep.model.core.release_state import FORGETS, HOLDS
-from lockstep.model.core.state import DONE_ACCESS, DONE_ACKNOWLEDGED, LONG
+from lockstep.model.core.state import DONE_ACCESS, DONE_ACKNOWLEDGED, LONG, SHORT
 from lockstep.model.core.warp import access_ends, leave_group, let_go_at
 from lockstep.model.sm import write_ports
 from lockstep.model.sm.dependence import lower_barrier, set_result
 from lockstep.workload.bulk_copies import TILE_BARRIER
 
-TILE_COPY = int(OpClass.TILE_COPY)
+TILE_COPY, SHARED = int(OpClass.TILE_COPY), int(Space.SHARED)
 
 
 @inline
@@ -27,11 +27,12 @@ def complete(c, s, a, cycle, now):
     warp = c.warps[s, w]
     if not writes_only(instruction.op):
         cycle += instruction.more_writes
-        set_result(c, s, w, instruction, cycle, LONG)
-        lower_barrier(warp, instruction, cycle)
+        producer = SHORT if access.space == SHARED else LONG
+        set_result(c, s, w, instruction, cycle, producer)
+        lower_barrier(warp, instruction, cycle, producer)
         if instruction.writes != 0:
             b = w % c.spec[0].subcores
-            owner = write_ports.owner_of(c, s, w, access.code, LONG)
+            owner = write_ports.owner_of(c, s, w, access.code, producer)
             write_ports.expect(c, s, b, owner, instruction, cycle)
     if instruction.op == TILE_COPY and c.bulk_places[s, a, TILE_BARRIER] > 0:
         barrier = c.bulk_places[s, a, TILE_BARRIER] - 1

@@ -6,14 +6,18 @@ with an instruction and fall when it has written its result or read its sources.
 """
 
 from lockstep._jit import force_inline, inline
+from lockstep.isa.instruction import Space
 from lockstep.model.clock import NEVER
 from lockstep.model.core.state import DEPENDENCE_BARRIERS, LONG, SHORT
+
+SHARED = int(Space.SHARED)
 
 
 @inline
 def begin(c, s, w, registers):
     """A warp starts: its first registers, so many, and all dependence barriers are clear."""
     warp = c.warps[s, w]
+    warp.far = 0
     for b in range(DEPENDENCE_BARRIERS):
         warp.pending[b] = 0
         warp.clear[b] = 0
@@ -40,7 +44,10 @@ def barriers_clear(warp, mask):
     for b in range(DEPENDENCE_BARRIERS):
         if (mask >> b) & 1:
             if warp.pending[b] > 0:
-                latest = (NEVER << 2) | LONG
+                if (warp.far >> b) & 1:
+                    latest = (NEVER << 2) | LONG
+                elif latest >> 2 < NEVER:
+                    latest = (NEVER << 2) | SHORT
             else:
                 latest = max(latest, warp.clear[b])
     return latest
@@ -74,6 +81,8 @@ def raise_barriers(warp, instruction, written, read):
     if b < DEPENDENCE_BARRIERS:
         if written >= NEVER:
             warp.pending[b] += 1
+            if instruction.space != SHARED:
+                warp.far |= 1 << b
         else:
             warp.clear[b] = max(warp.clear[b], (written << 2) | SHORT)
     b = instruction.read_barrier
@@ -82,9 +91,11 @@ def raise_barriers(warp, instruction, written, read):
 
 
 @force_inline
-def lower_barrier(warp, instruction, cycle):
+def lower_barrier(warp, instruction, cycle, producer):
     """The result of an instruction whose end was not known is written at ``cycle``."""
     b = instruction.write_barrier
     if b < DEPENDENCE_BARRIERS:
         warp.pending[b] -= 1
-        warp.clear[b] = max(warp.clear[b], (cycle << 2) | LONG)
+        if warp.pending[b] == 0:
+            warp.far &= ~(1 << b)
+        warp.clear[b] = max(warp.clear[b], (cycle << 2) | producer)

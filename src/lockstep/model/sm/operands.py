@@ -101,7 +101,9 @@ def read(c, s, b, w, instruction, now):
     if instruction.reads == 0:
         return 0
     if c.spec[0].collectors_style:
-        return through_collector(c, s, b, w, instruction, now)
+        delay = through_collector(c, s, b, w, instruction, now)
+        c.counters[s].operand_conflicts += delay
+        return delay
     delay = through_ports(c, s, b, w, instruction, now)
     if delay > 0:
         c.subcores[s, b].hold_until = now + 1 + delay
