@@ -52,6 +52,7 @@ LAUNCH = np.dtype(
         ("tag", "i8"),  # what lies between the shared addresses of CTAs of neighbouring ranks
         ("grid_id", "i8"),
         ("shared_bytes", "i8"),  # of one CTA
+        ("shared_limit", "i8"),  # ... that accesses may reach
         ("dynamic_shared_bytes", "i8"),
         ("local_bytes", "i8"),  # of one thread
         ("warps", "i8"),  # in a CTA

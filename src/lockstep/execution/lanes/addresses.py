@@ -84,8 +84,8 @@ def site_field(b: LaneBuilder, site: ir.Value, field: str) -> ir.Value:
 
 
 _LIMITS = {
-    Window.SHARED: "shared_bytes",
-    Window.CLUSTER: "shared_bytes",
+    Window.SHARED: "shared_limit",
+    Window.CLUSTER: "shared_limit",
     Window.LOCAL: "local_bytes",
     Window.PARAMETER: "parameter_bytes",
 }

@@ -66,8 +66,8 @@ class Resident:
             program.reserved_shared + program.shared_bytes + geometry.dynamic_shared
         )
         # Machine code reads several variables at once, and past the last.
-        if program.targets is not None:
-            self._shared_bytes = -(-self._shared_bytes // _WIDEST) * _WIDEST
+        unit = 1 if program.targets is None else _WIDEST
+        self._shared_limit = -(-self._shared_bytes // unit) * unit
         self._shared_stride = max(-(-self._shared_bytes // 64) * 64, 64)
         self._symbols, self._table = symbols, memory.table
         self._own = self._allocate(code)
@@ -162,6 +162,7 @@ class Resident:
             launch["targets"], launch["target_count"] = targets.ctypes.data, len(targets)
         launch["ntid_x"], launch["ntid_y"], launch["ntid_z"] = self.geometry.block
         launch["shared_bytes"] = self._shared_bytes
+        launch["shared_limit"] = self._shared_limit
         launch["dynamic_shared_bytes"] = self.geometry.dynamic_shared
         launch["local_bytes"], launch["warps"] = self._local_bytes, self.geometry.warps
         launch["sms"], launch["lanes"] = limits.sms, self.geometry.lanes
@@ -296,7 +297,7 @@ class Resident:
             for rank in range(self.geometry.cluster_ctas if tag else 1)
         ]
         for window, start, size in (
-            *((window, start, self._shared_bytes) for window, start in shared[::-1]),
+            *((window, start, self._shared_limit) for window, start in shared[::-1]),
             (LOCAL_WINDOW, local, self._local_bytes),
             (PARAMETER_WINDOW, int(launch.parameters), int(launch.parameter_bytes)),
         ):

@@ -97,7 +97,7 @@ def shared_place(x, w, site, lane, relative, size, everywhere):
         address = (relative + cta.tag) % WINDOW_BYTES
         offset, rank = address % launch.tag, address >> TAG_SHIFT & RANK_MASK
     known = rank == cta.rank or (everywhere and rank < launch.cluster_ctas)
-    if not known or offset < 0 or offset + size > end_for(launch.shared_bytes, size):
+    if not known or offset < 0 or offset + size > end_for(launch.shared_limit, size):
         fail(x, Fault.SHARED_OUT_OF_BOUNDS, w, lane, site, address, size)
         return 0
     return x.ctas[place - cta.rank + rank].shared + offset
