@@ -70,8 +70,8 @@ def test_what_register_banks_take_is_counted(gpu):
 
 def test_ideal_banks_are_those_of_shared_memory_alone():
     k = KernelBuilder("k", grid=8, block=256)
-    with k.loop(8):  # rows that lie as far from each other as an L1's banks are many
-        k("LDG.E R4, [R2]", address=lambda at: PLACE + 4096 * at.lane + 128 * at.i)
+    with k.loop(16):  # words of lines that are there, all in one bank of the L1
+        k("LDG.E R4, [R2]", address=lambda at: PLACE + 128 * at.lane)
     ideal, real = (
         lockstep.simulate(k.workload(), lockstep.gpu("H100_SXM", changes))
         for changes in (["ideal.banks=true"], [])

@@ -4,6 +4,7 @@ import gc
 import os
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -132,6 +133,16 @@ def test_no_process_can_be_started(monkeypatch):
     job = assemblers.submit(TEXTS[0], False)
     until(lambda: others._running == 0)
     assert assemblers.results([job]) == [native.assemble(TEXTS[0])]
+
+
+def test_no_thread_can_be_started(started, monkeypatch):
+    def fail(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", fail)
+    others = own(monkeypatch)
+    assert assemblers.results([assemblers.submit(TEXTS[0], False)]) == [native.assemble(TEXTS[0])]
+    assert (others._running, started) == (0, [])
 
 
 def test_processes_end_when_nothing_comes_and_others_start_when_something_does(

@@ -74,8 +74,16 @@ class Assemblers:
             wanted = _wanted() if self._submitted > FEW else 0
             missing, self._running = wanted - self._running, max(wanted, self._running)
         for _ in range(missing):
-            threading.Thread(target=self._run, daemon=True).start()
+            self._start()
         return job
+
+    def _start(self) -> None:
+        """One process more; where no thread is to be had, none, and the next job asks again."""
+        try:
+            threading.Thread(target=self._run, daemon=True).start()
+        except RuntimeError:
+            with self._changed:
+                self._running -= 1
 
     def take_back(self, job: Assembly) -> bool:
         """Whether nobody has taken a job; then nobody will."""
