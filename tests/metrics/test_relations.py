@@ -77,3 +77,33 @@ def test_ideal_banks_are_those_of_shared_memory_alone():
         for changes in (["ideal.banks=true"], [])
     )
     assert ideal.cycles == real.cycles
+
+
+@pytest.mark.parametrize("gpu", ["A100", "H100_SXM", "TITANX"])
+@pytest.mark.parametrize("block", [32, 128, 96])
+@pytest.mark.parametrize("most", [1, 16])
+def test_ctas_are_resident_from_their_start_to_their_end(gpu, block, most):
+    """Short ones, which end before others start that were told of with them."""
+    k = KernelBuilder(
+        "k", grid=300, block=block, registers=32, shared_bytes=0 if most > 1 else 40000
+    )
+    with k.loop(3):
+        k("FFMA R4, R5, R6, R4")
+    ended = []
+
+    def stop(kernel, cycle, counters):
+        ended[:] = [counters.ended]
+        return False
+
+    where = lockstep.gpu(gpu, ["sm.count=1"])
+    result = lockstep.simulate(k.workload(), where, stop=stop, stop_interval=1)
+    (ctas,) = ended
+    assert len(ctas) == 300
+    active, reached = 0, 0
+    for start, end in sorted((cta.start, cta.end) for cta in ctas):
+        active += max(end - max(start, reached), 0)
+        reached = max(reached, end)
+    run = result.run.sm
+    assert run["active_cycles"].sum() == active < result.cycles
+    assert run["warp_cycles"].sum() == sum(cta.lasted for cta in ctas)
+    assert run["stalls"].sum() == active * where.sm.subcores

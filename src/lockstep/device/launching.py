@@ -9,7 +9,7 @@ from lockstep.device.peers import noting_peer_accesses
 from lockstep.device.timing import Timing
 from lockstep.device.treatment import Treatment
 from lockstep.device.warmth import StreamLines
-from lockstep.device.watching import StreamWatcher, Watcher
+from lockstep.device.watching import StreamWatcher, Watcher, reads_streams
 from lockstep.errors import EndOfKernel, LockstepError
 from lockstep.execution.programs import program as programs
 from lockstep.execution.programs.program import Recording
@@ -36,7 +36,7 @@ def recording_of(device: LaunchingDevice) -> Recording:
         return recording | Recording.EVERYTHING
     if device.watcher is None or not device.watcher.reads:
         return recording
-    streams = isinstance(device.watcher, StreamWatcher)
+    streams = reads_streams(device.watcher)
     return recording | (Recording.ACCESSES if streams else Recording.EVERYTHING)
 
 
@@ -125,7 +125,7 @@ def stream_reader(
     watcher: Watcher | None, launch: Launch, recording: Recording
 ) -> StreamWatcher | None:
     """A watcher that wants the streams of a launch, if these say all that caches see of it."""
-    if not isinstance(watcher, StreamWatcher) or launch.geometry.cluster_ctas > 1:
+    if not reads_streams(watcher) or launch.geometry.cluster_ctas > 1:
         return None
     program = launch.kernel.executor(recording | Recording.ACCESSES).program
     return watcher if can_be_read(program) else None

@@ -1,7 +1,7 @@
 """Who is told of launches as they come and go."""
 
 from collections.abc import Iterable
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeGuard
 
 from lockstep.device.launch import Launch
 from lockstep.execution.streams.written import WrittenCtas
@@ -29,7 +29,6 @@ class Watcher(Protocol):
         ...
 
 
-@runtime_checkable
 class StreamWatcher(Watcher, Protocol):
     """A watcher that reads streams as they are written, of accesses and barriers alone.
 
@@ -41,10 +40,19 @@ class StreamWatcher(Watcher, Protocol):
         ...
 
 
-@runtime_checkable
 class CopyWatcher(Watcher, Protocol):
     """A watcher that is told of copies of the host, too."""
 
     def host_wrote(self, copy: MemoryCopy, allocations: Iterable[tuple[int, int]]) -> None:
         """The host writes device memory; addresses and bytes of what is allocated there now."""
         ...
+
+
+def reads_streams(watcher: Watcher | None) -> TypeGuard[StreamWatcher]:
+    """Whether it is a :class:`StreamWatcher`: ``isinstance`` of a protocol takes 30 µs a launch."""
+    return callable(getattr(watcher, "read_written", None))
+
+
+def sees_copies(watcher: Watcher | None) -> TypeGuard[CopyWatcher]:
+    """Whether it is a :class:`CopyWatcher`."""
+    return callable(getattr(watcher, "host_wrote", None))

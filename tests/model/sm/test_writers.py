@@ -38,8 +38,6 @@ SEVERAL = {
     "subcores.last": {"cta", "issue"},
     "subcores.next": {"barrier", "launch", "memory_pipeline", "scheduler"},
     "subcores.room_wanted": {"issue", "memory_pipeline"},
-    "sms.resident_ctas": {"cta", "launch"},
-    "sms.resident_warps": {"cta", "launch"},
     "sms.blocked": {"accounting", "memory_pipeline"},
     "sms.free_access": {"done", "memory_pipeline"},
     "sms.memory_next": {"cu", "done", "memory_pipeline", "sm"},

@@ -54,6 +54,45 @@ def start_accounting(c, s, now):
             attribution.wait_for_nobody(c, s, b)
 
 
+@force_inline
+def account_start(c, s, warps, now):
+    """A CTA of so many warps will start at ``now``, in this window: until then it is not resident,
+    though from here on it is counted."""
+    sm = c.sms[s]
+    if sm.resident_ctas == 0:
+        start_accounting(c, s, now)
+    c.counters[s].warp_cycles -= warps * (now - sm.accounted)
+    sm.resident_ctas += 1
+    sm.resident_warps += warps
+    sm.last_start = max(sm.last_start, now)
+
+
+@force_inline
+def account_warp_end(c, s, now):
+    """A warp has ended."""
+    account_residency(c, s, now)
+    c.sms[s].resident_warps -= 1
+
+
+@inline
+def account_end(c, s, now):
+    """A CTA has ended, which is not active any more, and all was counted up to ``now``.
+
+    If those that are left have yet to start, the SM idles until one does.
+    """
+    sm = c.sms[s]
+    sm.resident_ctas -= 1
+    if sm.resident_ctas == 0 or sm.last_start <= now:
+        return
+    first = sm.last_start
+    for slot in range(c.ctas.shape[1]):
+        if c.ctas[s, slot].active:
+            first = min(first, c.ctas[s, slot].started)
+    if first > now:
+        c.counters[s].warp_cycles += sm.resident_warps * (first - now)
+        start_accounting(c, s, first)
+
+
 @inline
 def account_blocked(c, s, now):
     """Count the cycles since the L1 last refused a transaction, by what it lacked."""

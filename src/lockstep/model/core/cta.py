@@ -3,7 +3,7 @@
 from lockstep._jit import inline
 from lockstep.model.clock import NEVER
 from lockstep.model.core import cluster
-from lockstep.model.core.accounting import account_residency, settle
+from lockstep.model.core.accounting import account_end, account_warp_end, settle
 from lockstep.model.core.barrier import warp_finished
 from lockstep.model.core.stores import tell_ended
 from lockstep.model.core.warp import finish, leave
@@ -32,8 +32,7 @@ def end_warp(c, s, w, now):
     warp = c.warps[s, w]
     c.looks[s, w].wake = NEVER
     leave_order(c, s, w)
-    account_residency(c, s, now)
-    c.sms[s].resident_warps -= 1
+    account_warp_end(c, s, now)
     finish(c.ctas[s, warp.cta], now)
     warp_finished(c, s, w, now)
     cluster.warp_finished(c, s, w, now)
@@ -51,8 +50,8 @@ def end_cta_if_done(c, s, slot, now):
         return  # inactive: two of its warps finished in one cycle, and the first note ended it
     c.left[s, cta.kernel] += sent
     settle(c, s, now)
-    c.sms[s].resident_ctas -= 1
     leave(cta)
+    account_end(c, s, now)
     cluster.leave(c, s, slot, now)
     for w in range(c.spec[0].warps):
         warp = c.warps[s, w]

@@ -4,7 +4,7 @@ from lockstep._jit import inline
 from lockstep.isa.instruction import NAMED_BARRIERS
 from lockstep.model.core import attribution, barrier, cluster, fetch, stream
 from lockstep.model.core import warp as warps
-from lockstep.model.core.accounting import NO_WARP, account_residency, start_accounting
+from lockstep.model.core.accounting import NO_WARP, account_start
 from lockstep.model.core.objects import reset_objects
 from lockstep.model.core.state import THOUSAND
 
@@ -53,11 +53,7 @@ def launch(c, s, message):
     """Start the CTA of a message LAUNCH, in the slot returned; there is room for it."""
     k, now = message.kernel, message.cycle
     kernel = c.kernels[k]
-    sm = c.sms[s]
-    if sm.resident_ctas == 0:
-        start_accounting(c, s, now)
-    account_residency(c, s, now)
-    sm.resident_ctas += 1
+    account_start(c, s, kernel.warps, now)
     if c.parameters[s, k] == 0:
         c.parameters[s, k] = now + c.spec[0].first_constants
     slot = free_cta_slot(c, s)
@@ -76,7 +72,6 @@ def launch(c, s, message):
     reset_objects(c, s, slot)
     if kernel.source != 0:
         stream.start(c, s, slot, now)
-    sm.resident_warps += kernel.warps
     index = 0
     w = 0
     while index < kernel.warps:

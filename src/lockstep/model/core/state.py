@@ -137,6 +137,7 @@ KERNEL = np.dtype(
 SM_STATE = np.dtype(
     words(
         "memory_next", "age", "resident_ctas", "resident_warps",
+        "last_start",  # of a CTA
         "accounted", "inject_free", "fill_free",
         "accept_free", "arbiter",
         "current",  # access in the L1 / shared stage, or -1
