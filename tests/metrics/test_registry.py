@@ -158,6 +158,13 @@ def test_bulk_copies_are_no_accesses_of_the_l1(kernel, evaluate):
     assert values["sim__l1_sectors.sum"] == 0
 
 
+def test_a_compute_unit_issues_to_each_of_its_units_in_a_cycle(synthetic, kernel):
+    gpu = library.replace(library.gpu("HD7770"), **{"sm.count": synthetic.SMS})
+    kernel.sm["warp_instructions"][0] = 5 * 1000 * synthetic.SMS
+    values = registry.evaluate(registry.columns(gpu), facts.of_kernel(kernel, gpu))
+    assert values["sim__sol_issue.pct"] == 100
+
+
 def test_l2_and_dram(kernel, evaluate):
     kernel.partition["l2_read_sectors"] = 80
     kernel.partition["l2_read_hits"] = 20

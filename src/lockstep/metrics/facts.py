@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from lockstep.gpus.spec import GPU
+from lockstep.model.core.kinds import UNITS
 from lockstep.model.counters import MODULE_COUNTERS
 
 if TYPE_CHECKING:  # importing the engine imports the compiler: no view of results needs that
@@ -84,6 +85,14 @@ class Facts(msgspec.Struct, frozen=True):
     def scheduler_cycles(self) -> int:
         """Cycles that all warp schedulers together could have issued."""
         return self.sm_cycles * self.gpu.sm.subcores
+
+    @property
+    def issue_slots(self) -> int:
+        """Instructions that all schedulers together could have issued: in each cycle, those of a
+        compute unit one to each of its units."""
+        if self.gpu.core == "cu":
+            return self.sm_cycles * UNITS
+        return self.scheduler_cycles * self.gpu.sm.scheduler.issue_width
 
     @property
     def slices(self) -> int:

@@ -10,9 +10,7 @@ METRICS = (
         "sim__sol_issue.pct",
         "%",
         "Warp instructions issued, of what all schedulers could issue.",
-        lambda k: percent(
-            k.sm.warp_instructions, k.scheduler_cycles * k.gpu.sm.scheduler.issue_width
-        ),
+        lambda k: percent(k.sm.warp_instructions, k.issue_slots),
     ),
     Metric(
         "sim__sol_unit_{}.pct",

@@ -8,7 +8,8 @@ import numpy as np
 
 from lockstep.isa.instruction import OpClass, Space
 
-SCALAR_UNIT, BRANCH_UNIT, VECTOR_ALU, LOCAL_DATA_SHARE, VECTOR_MEMORY = range(5)
+UNITS = 5
+SCALAR_UNIT, BRANCH_UNIT, VECTOR_ALU, LOCAL_DATA_SHARE, VECTOR_MEMORY = range(UNITS)
 VECTOR_COUNT, EXPORT_COUNT, LGKM_COUNT, NO_COUNT = 0, 1, 2, 7
 """Wait counters in the order of ``instruction.WAIT_FIELDS``: vector memory, stores that have yet
 to read their data, LDS and scalar loads."""
