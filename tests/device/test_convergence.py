@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lockstep
-from cubin_files import cubins
+from cubin_files import cubins, load
 
 LANES = range(32)
 EVERYONE = 0xFFFFFFFF
@@ -188,3 +188,27 @@ def test_lanes_wait_for_others_that_go_round_a_loop_with_atomics(module):
     rounds = sum(t * 5 for t in LANES)
     counts, ballots = launch(module, "uneven", 2)
     assert sum(counts) == rounds and ballots == [-1] * 32
+
+
+@pytest.mark.parametrize(
+    ("form", "grid", "block"),
+    [("sm_80", 2, 32), ("sm_90", 2, 32), ("ptx", 2, 32), ("debug.sm_80", 1, 3)],
+)
+def test_turns_that_a_function_looks_for_with_plain_loads_between_fences(form, grid, block):
+    """Nobody sees of the debugger's code that it polls: that nothing changes says it."""
+    with lockstep.Device("A100") as device:
+        module = load(device, "peeked", form)
+        turn, out = device.zeros(1, "i4"), device.zeros(1, "i4")
+        module["peeked"][grid, block](turn, out)
+        expected = functools.reduce(lambda sum, t: signed(sum * 3 + t), range(grid * block), 0)
+        assert out.numpy()[0] == expected
+
+
+@pytest.mark.parametrize("form", ["sm_80", "ptx"])
+def test_such_turns_take_time(form):
+    with lockstep.Device("A100", timing=True) as device:
+        module = load(device, "peeked", form)
+        turn, out = device.zeros(1, "i4"), device.zeros(1, "i4")
+        launched = module["peeked"][2, 4](turn, out)
+        assert 8 * 600 < launched.metrics["gpc__cycles_elapsed.max"] < 8 * 20_000
+        assert turn.numpy()[0] == 8

@@ -12,7 +12,8 @@ P, R = Register("P", 0), Register("R", 0)
 CLASSES = {
     "LDS": OpClass.LOAD, "STS": OpClass.STORE, "ISETP": OpClass.INT32, "IADD3": OpClass.INT32,
     "BRA": OpClass.BRANCH, "BAR": OpClass.BARRIER, "MEMBAR": OpClass.FENCE, "EXIT": OpClass.EXIT,
-    "NANOSLEEP": OpClass.SLEEP,
+    "NANOSLEEP": OpClass.SLEEP, "CALL": OpClass.BRANCH, "RET": OpClass.BRANCH,
+    "LDG": OpClass.LOAD, "STG": OpClass.STORE,
 }  # fmt: skip
 
 
@@ -81,3 +82,26 @@ def test_other_loops_do_not_poll(loop):
 
 def test_without_a_loop_nothing_polls():
     assert polling(load(), compare(), ("BRA", (Target(64),), 0), plain("EXIT")) == set()
+
+
+def function(*body):
+    """A loop that calls a function, from index 3 on."""
+    call = "CALL", (Target(16 * 3),), 0
+    return polling(call, back(0), plain("EXIT"), *body, plain("RET"), load())
+
+
+def loaded(mnemonic):
+    return mnemonic, *load()[1:]
+
+
+def test_a_load_of_a_called_function_with_a_fence_polls():
+    fence = plain("MEMBAR")
+    assert function(loaded("LDG"), fence) == {3}
+    assert function(fence, add(9, 9), loaded("LDG"), fence) == {5}
+    assert function(loaded("LDG"), add(9, 9)) == set()
+    assert function(loaded("LDS"), fence) == set()  # a word that others of the block left there
+    assert function(loaded("LDG"), fence, loaded("STG")) == set()
+
+
+def test_what_no_call_leads_to_is_no_function():
+    assert polling(plain("EXIT"), loaded("LDG"), plain("MEMBAR"), plain("RET")) == set()

@@ -8,12 +8,21 @@ from lockstep.execution.ptx.graph import Block, entry_of
 from lockstep.execution.ptx.opcodes import read, written
 from lockstep.isa.ptx.syntax import Function, Instruction, Module
 
+_FENCES = ("membar", "fence")
+_OWN = {"param", "local", "const"}  # spaces of which no load tells what others write
+_SHOWN = {
+    "st", "red", "atom", "cp", "sust", "sured", "stmatrix", "multimem",
+    "bar", "barrier", "mbarrier",
+}  # fmt: skip
+"""What others see of a thread, or wait for, unless it is of its own."""
+
 
 def find_waiting_loops(module: Module, calls: CallGraph, blocks: list[Block]) -> None:
     """Mark the blocks that end a turn of a loop which waits; ``blocks`` is one function in order.
 
     Such a loop sleeps, calls a function that polls, or branches on a value that came from memory
-    which others may write.
+    which others may write. That is what loads say that poll, and plain ones between fences of a
+    loop, or a called function, that does nothing else which others see.
     """
     for end, loop in turns(blocks):
         if _waits(module, calls, loop):
@@ -36,7 +45,8 @@ def _waits(module: Module, calls: CallGraph, loop: Sequence[Block]) -> bool:
         _polls(module, calls, f, set()) for f in called
     ):
         return True
-    polled = {n for i in instructions for n in _polled(module, i)}
+    anew = _reads_anew(instructions)
+    polled = {n for i in instructions for n in _polled(module, i, anew)}
     return bool(polled) and _decides(module, instructions, polled)
 
 
@@ -48,17 +58,27 @@ def _callees(calls: CallGraph, block: Block) -> list[Function]:
 def _polls(module: Module, calls: CallGraph, function: Function, seen: set[str]) -> bool:
     """Whether a function, or one that it calls, may read what others write."""
     seen.add(function.name)
-    if any(entry_of(module, i).polls for i in function.instructions):
+    anew = _reads_anew(function.instructions)
+    if any(_polled(module, i, anew) for i in function.instructions):
         return True
     called = (i for i in function.instructions if i.opcode == "call")
     further = (f for i in called for f in calls.callees(function, i) if f.name not in seen)
     return any(_polls(module, calls, f, seen) for f in further)
 
 
-def _polled(module: Module, instruction: Instruction) -> set[str]:
-    """Registers that get what others may write."""
+def _reads_anew(instructions: Sequence[Instruction]) -> bool:
+    """Whether plain loads may read again and again what others write: a fence says so, where
+    nothing is written or waited for."""
+    return any(i.opcode in _FENCES for i in instructions) and not any(
+        i.opcode in _SHOWN and _OWN.isdisjoint(i.modifiers) for i in instructions
+    )
+
+
+def _polled(module: Module, instruction: Instruction, anew: bool) -> set[str]:
+    """Registers that get what others may write; ``anew``: by plain loads, too."""
     entry = entry_of(module, instruction)
-    return set(written(instruction, entry)) if entry.polls else set()
+    plain = anew and instruction.opcode == "ld" and _OWN.isdisjoint(instruction.modifiers)
+    return set(written(instruction, entry)) if entry.polls or plain else set()
 
 
 def _decides(module: Module, instructions: list[Instruction], polled: set[str]) -> bool:

@@ -5,7 +5,8 @@ Machine code tells no volatile accesses to shared memory from others, nor plain 
 A load polls whose value decides whether a loop ends in which nothing else could change that value:
 its address stays the same, and nothing in the loop writes memory, meets others or calls. A compiler
 that need not read again would have taken it out of the loop. What comes before such a loop and
-reads the same place is its first turn.
+reads the same place is its first turn. So does a load of a called function that has a fence and
+does nothing else that others see: whether its callers loop is not looked at.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,7 +38,20 @@ def polling_loads(code: Sequence[Instruction], records: np.ndarray) -> set[int]:
         start = index.get(address_in(jump), end + 1) if jump.mnemonic == "BRA" else end + 1
         if end - LONGEST < start <= end and _is_quiet(code, records, start, end):
             found.update(_polling(code, records, start, end))
+    called = {address_in(i) for i in code if i.mnemonic == "CALL"}
+    for pc, start in index.items():
+        if pc in called:
+            found.update(_in_function(code, records, start))
     return found
+
+
+def _in_function(code: Sequence[Instruction], records: np.ndarray, start: int) -> Iterator[int]:
+    """The loads of a short function, which returns at its end."""
+    last = min(start + LONGEST, len(code))
+    end = next((k for k in range(start, last) if code[k].mnemonic == "RET"), start)
+    fenced = any(code[k].mnemonic == "MEMBAR" for k in range(start, end))
+    if fenced and _is_quiet(code, records, start, end):
+        yield from (k for k in range(start, end) if code[k].mnemonic in ("LDG", "LD"))
 
 
 def _is_quiet(code: Sequence[Instruction], records: np.ndarray, start: int, end: int) -> bool:

@@ -289,9 +289,9 @@ def leave_convergence(x, w, b, at):
     """Whether lanes waited where paths join for lanes that spin: they wait for them no longer.
 
     Lanes that looped back to a block do not spin if something has changed since the last time,
-    unless it is time that changes.
+    unless it is time that changes. In a loop of which nobody knows that it polls, nothing changes.
     """
-    if b.spins != SURELY and changed(x, w, at):
+    if b.spins != SURELY and changed(x, w, at, b.spins > 0):
         return False
     found = False
     for g in range(x.warps[w].groups):
@@ -304,10 +304,11 @@ def leave_convergence(x, w, b, at):
 
 
 @jit
-def changed(x, w, at):
+def changed(x, w, at, counts):
     """Whether the registers of a warp differ from what they were when this was asked last.
 
-    After PATIENT times the answer is no: lanes may count how often they have looked in vain.
+    Lanes may count how often they have looked in vain: if ``counts``, the answer is no after
+    PATIENT times.
     """
     warp, state = x.warps[w], at
     first, count = w * x.running[0].register_bytes // 8, x.running[0].register_bytes // 8
@@ -315,7 +316,7 @@ def changed(x, w, at):
         state = ((state ^ (word & HASH)) * FACTOR + (word >> 31 & HASH)) & HASH
     same = state == warp.state
     warp.state = state
-    warp.patience -= 1
+    warp.patience -= counts
     if same or warp.patience <= 0:
         warp.patience = PATIENT
         return False

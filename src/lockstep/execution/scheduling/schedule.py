@@ -108,7 +108,7 @@ def ends_in_vain(x, w, b, after, lanes):
     warp.in_vain += 1
     if warp.in_vain >= ready_groups(x, w):
         warp.in_vain = 0
-        if not b.spins or not leave_convergence(x, w, b, after):
+        if not leave_convergence(x, w, b, after):
             return True
     warp.turn, warp.turns_left = after, TURN
     return False
@@ -122,7 +122,7 @@ def may_hope(x, w, after):
     whole warp wait there, before what these do next, for which the barrier's others may wait.
     """
     warp = x.warps[w]
-    if changed(x, w, after):
+    if changed(x, w, after, True):
         warp.hopes = 0
     warp.hopes += 1
     if warp.hopes <= HOPES:
