@@ -5,7 +5,16 @@ from lockstep.execution.lanes.types import I32, INTEGERS, PRED, Value
 from lockstep.execution.ptx.integer import sources
 from lockstep.execution.ptx.lift import Lift, is_signed, type_of
 from lockstep.execution.ptx.opcodes import opcode
-from lockstep.isa.ptx.syntax import Immediate, Instruction, Pair, Sink, Vector
+from lockstep.isa.ptx.syntax import (
+    Call,
+    Immediate,
+    Instruction,
+    Operand,
+    Pair,
+    Register,
+    Sink,
+    Vector,
+)
 
 _BITS = "{b16,b32,b64}"
 
@@ -146,6 +155,27 @@ def move(lift: Lift, i: Instruction) -> None:
         lift.write(target, _pack(lift, source, kind))
     else:
         lift.write(target, lift.read(source, kind), is_signed(kind))
+
+
+@opcode("mov.{v2,v4}.{b16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64}")
+def move_vector(lift: Lift, i: Instruction) -> None:
+    """Elements, all of which are read before one is written, or a special register's."""
+    kind = i.modifiers[-1]
+    targets, elements = (_elements(lift, i, operand) for operand in i.operands)
+    values = [lift.read(element, kind) for element in elements]
+    for target, value in zip(targets, values, strict=True):
+        if not isinstance(target, Sink):
+            lift.write(target, value, is_signed(kind))
+
+
+def _elements(lift: Lift, i: Instruction, operand: Operand | Call) -> tuple[Operand, ...]:
+    """As many elements of a vector, or of a special register, as an instruction moves."""
+    count = int(i.modifiers[0][1:])
+    if isinstance(operand, Register) and count == 4:
+        return tuple([Register(operand.name, k) for k in range(count)])
+    if isinstance(operand, Vector) and len(operand.elements) == count:
+        return operand.elements
+    raise lift.refuse(f"{i.name} moves vectors of {count} elements")
 
 
 def _pack(lift: Lift, source: Vector, kind: str) -> Value:

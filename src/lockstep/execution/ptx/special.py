@@ -69,11 +69,14 @@ def special(
     shared memory that are the system's.
     """
     base, _, axis = name.partition(".")
-    if component in (0, 1, 2) and not axis:
-        axis = _AXES[component]
+    if component in range(4) and not axis:
+        axis = (*_AXES, "w")[component]
         name = f"{base}.{axis}"
-    if axis in _AXES and (base == "%tid" or base in _VECTORS):
-        return _coordinate(lift, base, axis)
+    if base == "%tid" or base in _VECTORS:
+        if axis == "w":  # nothing is counted so
+            return lift.b.constant(I32, 0)
+        if axis in _AXES:
+            return _coordinate(lift, base, axis)
     if name in _SCALARS:
         return lift.scalar_field(*_SCALARS[name], I64 if name in _WIDE else I32)
     if name in _CONSTANTS:
