@@ -70,7 +70,7 @@ widths = st.sampled_from([1, 2, 4, 8, 16])
 
 
 @settings(max_examples=120)
-@given(widths, st.lists(st.integers(0, 600), min_size=1, max_size=32), st.sampled_from([4, 8]))
+@given(widths, st.lists(st.integers(0, 600), min_size=1, max_size=32), st.sampled_from([4, 8, 12]))
 def test_random_addresses_agree_with_the_twin(count, width, elements, bank_bytes):
     addresses = [width * e for e in elements]
     assert count(addresses, width, 32, bank_bytes) == naive(addresses, width, 32, bank_bytes)
@@ -78,7 +78,7 @@ def test_random_addresses_agree_with_the_twin(count, width, elements, bank_bytes
 
 @settings(max_examples=120)
 @example(width=4, n=9, step=1, banks=8)
-@given(widths, lanes, st.integers(-70, 70).filter(bool), st.sampled_from([2, 8, 32]))
+@given(widths, lanes, st.integers(-70, 70).filter(bool), st.sampled_from([2, 8, 24, 32]))
 def test_strides_agree_with_the_twin(count, width, n, step, banks):
     addresses = [70 * 32 * width + k * step * width for k in range(n)]
     assert count(addresses, width, banks, stride=step * width) == naive(addresses, width, banks)

@@ -64,7 +64,9 @@ def sm_spec(gpu: GPU, policy: int, attributes: bool = False) -> Records:
     s.collectors_style = o.style == "collectors"
     s.accesses = m.outstanding
     s.whole_lines = m.coalescer == "line"
-    s.shared_banks, s.shared_bank_bytes = gpu.shared.banks, gpu.shared.bank_bytes
+    s.shared_banks, s.shared_bank_bytes = banks, size = gpu.shared.banks, gpu.shared.bank_bytes
+    s.bank_mask = banks - 1 if banks & (banks - 1) == 0 else -1
+    s.bank_shift = size.bit_length() - 1 if size & (size - 1) == 0 else -1
     s.pass_lanes = gpu.shared.pass_lanes
     s.shared_cycles = max(0, gpu.shared.latency - m.address_interval - 1)
     s.shared_pass, s.wide_passes = gpu.shared.pass_latency, gpu.shared.wide_passes

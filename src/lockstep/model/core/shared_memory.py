@@ -18,16 +18,17 @@ def passes_of_group(c, s, record, pool, first, last, width, serial):
     ``serial``: lanes on one word follow each other too, as atomics do.
     """
     spec = c.spec[0]
-    banks = spec.shared_banks
+    banks, mask, shift = spec.shared_banks, spec.bank_mask, spec.bank_shift
     words = max(1, width // spec.shared_bank_bytes)
     scratch, slots = c.scratch[s], spec.pass_lanes
     for b in range(banks):
         scratch[b] = 0
     most = 1
     for k in range(first, last):
-        word = lane_address(c, record, pool, k) // spec.shared_bank_bytes
+        address = lane_address(c, record, pool, k)
+        word = address >> shift if shift >= 0 else address // spec.shared_bank_bytes
         for offset in range(words):
-            bank = (word + offset) % banks
+            bank = (word + offset) & mask if mask >= 0 else (word + offset) % banks
             n = scratch[bank]
             new = True
             for j in range(n):

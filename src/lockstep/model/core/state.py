@@ -47,7 +47,9 @@ SPEC = np.dtype(
         "queue", "address_interval", "wide_address_interval", "accept_interval", "whole_lines",
         "accesses",
         "lines",  # of an access, at most
-        "shared_banks", "shared_bank_bytes", "pass_lanes", "shared_cycles", "shared_pass",
+        "shared_banks", "shared_bank_bytes",
+        "bank_mask", "bank_shift",  # of powers of two, else -1: divisions take long
+        "pass_lanes", "shared_cycles", "shared_pass",
         "wide_passes", "remote_cycles", "remote_interval", "lone_cluster_latency",
         "bulk_load_interval", "bulk_store_interval", "bulk_lines",
         "bulk_groups", "sleep_overhead", "shortest_sleep",
