@@ -226,8 +226,90 @@ static void surface() {
     IS(cuArray3DCreate(&array, &desc), CUDA_ERROR_INVALID_VALUE);
 }
 
+static void between() {
+    // arrays and memory, with the contexts of both
+    CUarray array;
+    CUDA_ARRAY3D_DESCRIPTOR desc = {W, H, D, CU_AD_FORMAT_UNSIGNED_INT32, 1, 0};
+    CK(cuArray3DCreate(&array, &desc));
+    std::vector<unsigned> sent(W * H * D), back(sent.size());
+    for (size_t k = 0; k < sent.size(); k++)
+        sent[k] = 7 * k;
+    CUcontext context;
+    CK(cuCtxGetCurrent(&context));
+    CUDA_MEMCPY3D_PEER copy = {};
+    copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+    copy.srcHost = sent.data();
+    copy.srcPitch = W * 4;
+    copy.srcHeight = H;
+    copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+    copy.dstArray = array;
+    copy.srcContext = copy.dstContext = context;
+    copy.WidthInBytes = W * 4;
+    copy.Height = H;
+    copy.Depth = D;
+    CK(cuMemcpy3DPeer(&copy));
+    CUdeviceptr memory;
+    CK(cuMemAlloc(&memory, sent.size() * 4));
+    CUDA_MEMCPY3D_PEER on = {};
+    on.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+    on.srcArray = array;
+    on.srcContext = on.dstContext = context;
+    on.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+    on.dstDevice = memory;
+    on.dstPitch = W * 4;
+    on.dstHeight = H;
+    on.WidthInBytes = W * 4;
+    on.Height = H;
+    on.Depth = D;
+    CK(cuMemcpy3DPeerAsync(&on, nullptr));
+    CK(cuMemcpyDtoH(back.data(), memory, back.size() * 4));
+    OK(back == sent);
+    IS(cuMemcpy3DPeer(nullptr), CUDA_ERROR_INVALID_VALUE);
+
+    // several copies of one call
+    CUdeviceptr to[] = {memory, (CUdeviceptr)back.data()}, source[] = {memory + 40, memory};
+    size_t bytes[] = {40, 80}, first[] = {0};
+    CUmemcpyAttributes as = {};
+    as.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+    CUstream stream;
+    CK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+#if CUDA_VERSION >= 13000
+    CK(cuMemcpyBatchAsync(to, source, bytes, 2, &as, first, 1, stream));
+    IS(cuMemcpyBatchAsync(to, source, bytes, 0, &as, first, 1, stream), CUDA_ERROR_INVALID_VALUE);
+#else
+    size_t failed;
+    CK(cuMemcpyBatchAsync(to, source, bytes, 2, &as, first, 1, &failed, stream));
+    IS(cuMemcpyBatchAsync(to, source, bytes, 0, &as, first, 1, &failed, stream),
+       CUDA_ERROR_INVALID_VALUE);
+#endif
+    CK(cuStreamSynchronize(stream));
+    OK(back[0] == 70 && back[9] == 133 && back[10] == 70 && back[19] == 133);
+
+    // a run of one array's bytes in another
+    cudaArray_t one, other;
+    auto format = cudaCreateChannelDesc<unsigned>();
+    CK(cudaMallocArray(&one, &format, W, H));
+    CK(cudaMallocArray(&other, &format, W, H));
+    CK(cudaMemcpy2DToArray(one, 0, 0, sent.data(), W * 4, W * 4, H, cudaMemcpyHostToDevice));
+    CK(cudaMemcpyArrayToArray(other, 8, 2, one, 16, 1, 100, cudaMemcpyDeviceToDevice));
+    CK(cudaMemcpy2DFromArray(back.data(), W * 4, other, 0, 0, W * 4, H, cudaMemcpyDeviceToHost));
+    OK(back[2 * W + 2] == 7 * (W + 4) && back[2 * W + 26] == 7 * (W + 28));
+
+    CUdeviceptr shared;
+    CK(cuMemAllocManaged(&shared, 4096, CU_MEM_ATTACH_GLOBAL));
+    CK(cuStreamAttachMemAsync(stream, shared, 0, CU_MEM_ATTACH_SINGLE));
+    CK(cuFlushGPUDirectRDMAWrites(CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX,
+                                  CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER));
+    CK(cudaDeviceFlushGPUDirectRDMAWrites(cudaFlushGPUDirectRDMAWritesTargetCurrentDevice,
+                                          cudaFlushGPUDirectRDMAWritesToAllDevices));
+    IS(cuFlushGPUDirectRDMAWrites(CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX,
+                                  (CUflushGPUDirectRDMAWritesScope)3),
+       CUDA_ERROR_INVALID_VALUE);
+}
+
 int main() {
     CK(cudaFree(0));
+    between();
     flat();
     with_depth();
     from_memory();

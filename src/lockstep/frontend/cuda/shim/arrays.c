@@ -110,6 +110,12 @@ API int cudaMemcpy2DArrayToArray(struct array *to, size_t to_x, size_t to_y,
 }
 
 // Rows of an array lie one after the other, so a run of bytes may cross them: it is one long row.
+API int cudaMemcpyArrayToArray(struct array *to, size_t to_x, size_t to_y,
+                               const struct array *source, size_t x, size_t y, size_t bytes,
+                               int kind) {
+    return cudaMemcpy2DArrayToArray(to, to_x, to_y, source, x, y, bytes, 1, kind);
+}
+
 API int cudaMemcpyToArrayAsync(struct array *to, size_t x, size_t y, const void *source,
                                size_t bytes, int kind, stream_t stream) {
     return cudaMemcpy2DToArrayAsync(to, x, y, source, bytes, bytes, 1, kind, stream);

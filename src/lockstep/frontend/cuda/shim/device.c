@@ -137,6 +137,12 @@ API int cudaDeviceGetLimit(size_t *value, int limit) {
     return report(limit_get(value, limit));
 }
 
+// Nothing else writes device memory.
+API int cudaDeviceFlushGPUDirectRDMAWrites(int target, int scope) {
+    enum { TO_OWNER = 100, TO_ALL = 200 };
+    return report(target == 0 && (scope == TO_OWNER || scope == TO_ALL) ? SUCCESS : INVALID_VALUE);
+}
+
 API int cudaDeviceSetLimit(int limit, size_t value) {
     return report(limit_set(limit, value));
 }

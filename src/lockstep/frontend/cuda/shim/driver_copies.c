@@ -143,6 +143,36 @@ API int cuMemcpy3D(const struct box_copy *copy) {
 }
 ALSO(cuMemcpy3D_v2, cuMemcpy3D);
 
+// Of copies between devices the contexts stand where others have nothing.
+ALSO(cuMemcpy3DPeerAsync, cuMemcpy3DAsync);
+ALSO(cuMemcpy3DPeer, cuMemcpy3D);
+
+static int copy_all(const pointer_t *to, const pointer_t *source, const size_t *bytes,
+                    size_t count, stream_t stream) {
+    int status = to && source && bytes && count ? SUCCESS : INVALID_VALUE;
+    for (size_t k = 0; k < count && !status; k++) {
+        status = cuMemcpyAsync(to[k], source[k], bytes[k], stream);
+    }
+    return status;
+}
+
+API int cuMemcpyBatchAsync_v2(pointer_t *to, pointer_t *source, size_t *bytes, size_t count,
+                              void *attributes, size_t *first, size_t kinds, stream_t stream) {
+    (void)attributes, (void)first, (void)kinds;
+    return copy_all(to, source, bytes, count, stream);
+}
+
+API int cuMemcpyBatchAsync(pointer_t *to, pointer_t *source, size_t *bytes, size_t count,
+                           void *attributes, size_t *first, size_t kinds, size_t *failed,
+                           stream_t stream) {
+    (void)attributes, (void)first, (void)kinds;
+    int status = copy_all(to, source, bytes, count, stream);
+    if (status && failed) {
+        *failed = ~(size_t)0; // it is not known which
+    }
+    return status;
+}
+
 static int fill(pointer_t address, size_t pitch, uint64_t value, size_t unit, size_t width,
                 size_t rows, stream_t stream) {
     if (address % unit || (rows > 1 && pitch % unit)) {

@@ -139,3 +139,8 @@ API int cuEventElapsedTime(float *milliseconds, event_t start, event_t end) {
     return translate(status);
 }
 ALSO(cuEventElapsedTime_v2, cuEventElapsedTime);
+
+API int cuStreamAttachMemAsync(stream_t stream, pointer_t address, size_t bytes, unsigned flags) {
+    (void)address, (void)bytes, (void)flags;
+    return translate(stream_check(stream));
+}
