@@ -9,6 +9,7 @@ import lockstep
 from lockstep import kernels
 from lockstep.device import Diverged, Stopped, Treatment
 from lockstep.engine import checkpoint
+from lockstep.engine.simulation import Simulation
 from lockstep.errors import InputError, LockstepError
 
 
@@ -216,6 +217,39 @@ def test_between_launches_an_interrupted_run_leaves_a_checkpoint(small_gpu, ptx,
     with make(resume=tmp_path) as device:
         run_some(device, ptx, 2)
         assert len(device.result.kernels) == 2, "nothing was left to do"
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_who_is_interrupted_before_it_goes_on_keeps_what_there_was(
+    small_gpu, ptx, monkeypatch, tmp_path, half
+):
+    def make(**options):
+        return lockstep.Device(small_gpu, timing=True, profile=True, **options)
+
+    with make() as device:
+        run_some(device, ptx, 3)
+        whole = of(device)
+    with make(checkpoint=tmp_path, checkpoint_seconds=1e9) as device:
+        run_some(device, ptx, 2)
+        device.timing.interrupt()
+    file = tmp_path / checkpoint.NAME
+    before, thaw = file.read_bytes(), Simulation.thaw
+
+    def interrupted(simulation, *state):
+        if half:
+            thaw(simulation, *state)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Simulation, "thaw", interrupted)
+        with make(resume=tmp_path, checkpoint=tmp_path, checkpoint_seconds=1e9) as device:
+            with pytest.raises(KeyboardInterrupt):
+                run_some(device, ptx, 3)
+            device.timing.interrupt()
+    assert file.read_bytes() == before
+    with make(resume=tmp_path) as device:
+        run_some(device, ptx, 3)
+        assert of(device) == whole
 
 
 ALLOCATES = """

@@ -4,11 +4,13 @@ import os
 import signal
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from lockstep.engine import deferral
-from lockstep.engine.deferral import SIGNALS, Deferral
+from lockstep.engine.deferral import SIGNALS, Deferral, Slices
+from lockstep.model.clock import NEVER
 
 
 def send(number):
@@ -77,3 +79,50 @@ def test_nothing_is_held_unless_it_is_wanted_or_in_other_threads():
     thread.start()
     thread.join()
     assert handlers == [signal.getsignal(signal.SIGINT)] * 2
+
+
+class Slow:
+    """A simulation whose windows take 5 ms each, of 100 cycles; it stops where it must."""
+
+    def __init__(self, clock, stops=10**9):
+        self.now = self.reached = 0
+        self.machine, self.clock = SimpleNamespace(window=100), clock
+        self.stops, self.asked = stops, []
+
+    def window(self, most):
+        self.asked.append(most)
+        count = min(most, self.stops)
+        self.now = self.reached = self.now + 100 * count
+        self.clock[0] += 0.005 * count
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(deferral, "perf_counter", lambda: now[0])
+    return now
+
+
+def test_as_many_windows_are_run_as_do_not_take_long(clock):
+    simulation, slices = Slow(clock), Slices(True)
+    for _ in range(9):
+        slices.run(simulation)
+    assert simulation.asked == [1, 2, 4, 8, 16, 16, 16, 16, 16]  # 80 ms: more than 50
+    slices.most = 128
+    for _ in range(4):
+        slices.run(simulation)
+    assert simulation.asked[-4:] == [128, 64, 32, 32]
+
+
+def test_windows_that_end_for_another_reason_say_nothing_of_more(clock):
+    simulation, slices = Slow(clock, stops=3), Slices(True)
+    for _ in range(6):
+        slices.run(simulation)
+    assert simulation.asked == [1, 2, 4, 4, 4, 4]
+
+
+def test_nobody_who_saves_nothing_is_held_up(clock):
+    simulation, slices = Slow(clock, stops=1000), Slices(False)
+    for _ in range(3):
+        slices.run(simulation)
+    assert simulation.asked == [NEVER] * 3

@@ -1,6 +1,7 @@
 """Checkpoints of a device: what is written, and what a run that goes on does again first."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -58,10 +59,20 @@ class Continuation:
         frozen = self._frozen
         return frozen if frozen and self.course.waits <= len(frozen["runs"]) else None
 
-    def take(self) -> dict | None:
-        """The state in which the simulation goes on, once."""
-        frozen, self._frozen = self._frozen, None
-        return frozen
+    @contextmanager
+    def taken(self) -> Iterator[dict | None]:
+        """The state in which the simulation goes on meanwhile, once.
+
+        Until it does, that is pending: who is interrupted before saves nothing.
+        """
+        try:
+            yield self._frozen
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
+            self._frozen = None
+            raise
+        self._frozen = None
 
     @property
     def pending(self) -> bool:

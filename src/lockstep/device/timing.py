@@ -165,7 +165,8 @@ class Timing:
         if self.continuation and not self._session.stopped:
             self.continuation.course.check_end()
             if self.continuation.pending:  # nothing is left to do
-                self._session.run([], self.continuation.take())
+                with self.continuation.taken() as frozen:
+                    self._session.run([], frozen)
         return self._session.result()
 
     def close(self) -> None:
@@ -255,7 +256,8 @@ class JointTiming:
         if goes_on.repeats:
             self.sessions[0].repeat(commands, goes_on.repeats)
         else:
-            self._runner.run(commands, goes_on.take(), goes_on if goes_on.keeps else None)
+            with goes_on.taken() as frozen:
+                self._runner.run(commands, frozen, goes_on if goes_on.keeps else None)
 
     def interrupt(self) -> None:
         """Simulate nothing any more."""

@@ -10,9 +10,14 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import perf_counter
 from types import FrameType
+from typing import Any, Protocol
+
+from lockstep.model.clock import NEVER
 
 GRACE = 1.0  # seconds
+LONGEST = 0.2  # ... that windows take whose end somebody may wait for, more or less
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -67,3 +72,38 @@ class Deferral:
             self.let_go()
         elif callable(self._alarm):
             self._alarm(number, frame)
+
+
+class SlicedRun(Protocol):
+    """A run, as far as it is cut here: see :class:`~lockstep.engine.simulation.Simulation`."""
+
+    now: int
+    reached: int
+    machine: Any
+
+    def window(self, most: int) -> None:
+        """Windows, no more than that."""
+        ...
+
+
+class Slices:
+    """How many windows are run before anybody looks at whether the state is to be saved."""
+
+    def __init__(self, wanted: bool) -> None:
+        """If it is not ``wanted``, as many as there are."""
+        self.most = 1 if wanted else NEVER
+
+    def run(self, simulation: SlicedRun) -> None:
+        """Run some: the next time more or fewer, by how long it takes."""
+        start, begin = simulation.now, perf_counter()
+        simulation.window(self.most)
+        seconds = perf_counter() - begin
+        if self.most == NEVER:
+            return
+        if seconds > LONGEST:
+            self.most = max(self.most // 2, 1)
+        elif (
+            seconds < LONGEST / 4
+            and simulation.reached - start >= self.most * simulation.machine.window
+        ):
+            self.most *= 2

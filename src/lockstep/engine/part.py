@@ -73,6 +73,11 @@ class Part:
         self.near = nearby.alone()  # until the part is joined
 
     @property
+    def is_alone(self) -> bool:
+        """Whether there are no others."""
+        return self._transport is None
+
+    @property
     def is_first(self) -> bool:
         """Whether it is the first of several, or alone."""
         return self._transport is None or self._transport.rank == 0

@@ -8,7 +8,7 @@ from lockstep.engine import dropping
 from lockstep.engine.account import Account
 from lockstep.engine.checkpoint import Keep
 from lockstep.engine.commands import GivenCommands
-from lockstep.engine.deferral import Deferral
+from lockstep.engine.deferral import Deferral, Slices
 from lockstep.engine.host.host import host_of
 from lockstep.engine.host.seat import HostSeat
 from lockstep.engine.kernels import KernelTable
@@ -63,27 +63,35 @@ class Simulation:
         """Run until all commands are done, a limit is reached, or nothing can move.
 
         Nothing runs any more after an early end: ``stopped`` stays what it is. ``frozen``: what
-        ``freeze`` gave when these commands ran, or before; they go on there.
+        ``freeze`` gave when these commands ran, or before; they go on there. A KeyboardInterrupt
+        ends a run early; it is raised only where that has not begun.
         """
         if self.stopped:
             return
+        began, slices = False, Slices(keep is not None and self.machine.part.is_alone)
+        try:
+            with self._deferral.held(keep is not None):
+                self._begin(commands, frozen)
+                began = True
+                while self._admit() and not self.stopped:
+                    slices.run(self)
+                    self._offer(keep)
+                    self._deferral.let_go()
+        except KeyboardInterrupt as error:
+            if not began:  # the state may be half there
+                raise
+            self.interrupt(*getattr(error, "__notes__", ()))
+        self.rest()
+        if commands:
+            self._runs.append((len(self.given.commands), len(self.account.finished), self.now))
+
+    def _begin(self, commands: list[Command], frozen: dict | None) -> None:
         known = frozen["commands"] - len(self.given.commands) if frozen else 0
         if frozen:
             self.thaw(frozen, commands[:known])
         self.expect(commands[known:])
         if self.host:
             self.host.take(self.given.selected(commands))
-        try:
-            with self._deferral.held(keep is not None):
-                while self._admit() and not self.stopped:
-                    self.window()
-                    self._offer(keep)
-                    self._deferral.let_go()
-        except KeyboardInterrupt as error:
-            self.interrupt(*getattr(error, "__notes__", ()))
-        self.rest()
-        if commands:
-            self._runs.append((len(self.given.commands), len(self.account.finished), self.now))
 
     def rest(self) -> None:
         """Nothing runs any more, or not on: what was counted is complete."""
