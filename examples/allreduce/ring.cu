@@ -98,6 +98,10 @@ int main(int arguments, char **argument) {
     int megabytes = arguments > 1 ? std::atoi(argument[1]) : 16, count = 0;
     CHECK(cudaGetDeviceCount(&count));
     size_t floats = (size_t)megabytes << 18;
+    if (floats % ((size_t)count * slices * 4)) {
+        std::fprintf(stderr, "%zu floats are not %d x %d slices of vectors\n", floats, count, slices);
+        return 1;
+    }
     Ring ring;
     ring.gpus.resize(count);
     ring.part = floats / ((size_t)count * slices);

@@ -217,11 +217,11 @@ def simulate(
             checkpoint_seconds,
             Path(resume) if resume else None,
         )
-        record = interval, timeline, source
+        recorded = {"interval": interval, "timeline": timeline, "choice of counts": source}
         frozen, keep = beginning.begin(
             reach,
             keeping,
-            lambda: beginning.identity(workload, gpu, choice, record, policies),
+            lambda: beginning.identity(workload, gpu, choice, recorded, policies),
             (limit_cycles, limit_instructions, stop is not None, stop_interval),
             notice,
         )

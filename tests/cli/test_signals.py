@@ -154,9 +154,9 @@ def test_a_simulation_that_is_ended_writes_what_there_is(
 
     window = Simulation.window
 
-    def interrupted(self):
+    def interrupted(self, most):
         os.kill(os.getpid(), number)
-        window(self)
+        window(self, most)
 
     monkeypatch.setattr(Simulation, "window", interrupted)
     done = call("simulate", trace, "--gpu", "QV100", "--json", "r.json", "--quiet")

@@ -7,6 +7,7 @@ import pytest
 
 import lockstep
 from lockstep import kernels
+from lockstep.builder import KernelBuilder
 from lockstep.device import Diverged, Stopped, Treatment
 from lockstep.engine import checkpoint
 from lockstep.engine.simulation import Simulation
@@ -185,6 +186,12 @@ def test_a_script_that_ends_too_early_is_refused(small_gpu, ptx, checkpoint_of_t
 def test_of_something_else_it_is_refused(small_gpu, checkpoint_of_three, options, name):
     with pytest.raises(InputError, match=f"of another {name}: resume with the one"):
         lockstep.Device(small_gpu, timing=True, resume=checkpoint_of_three, **options)
+
+
+def test_a_trace_does_not_go_on_from_a_program(checkpoint_of_three, small_gpu):
+    workload = KernelBuilder("k", grid=1, block=32).workload()
+    with pytest.raises(InputError, match="of another kind of run: resume with the one"):
+        lockstep.simulate(workload, small_gpu, resume=checkpoint_of_three)
 
 
 def test_time_is_what_goes_on(small_gpu, tmp_path):

@@ -13,6 +13,8 @@ mov.u32 %i, 0;
 WORK: add.u32 %i, %i, 1; setp.lt.u32 %q, %i, 3000; @%q bra WORK;
 st.release.gpu.global.u32 [%flag], %i; bra END;"""
 LOAD = "WAIT: ld.acquire.gpu.global.u32 %x, [%flag]; setp.eq.u32 %q, %x, 0; @%q bra WAIT;"
+SLEEPY = """WAIT: atom.global.cas.b32 %x, [%flag], 1, 2; setp.ne.u32 %q, %x, 0; @%q bra NOW;
+nanosleep.u32 100; bra WAIT; NOW: mov.u32 %x, 5;"""
 LOCK = "WAIT: atom.global.cas.b32 %x, [%flag], 1, 2; setp.eq.u32 %q, %x, 0; @%q bra WAIT;"
 WALK = """mov.u32 %i, 0;
 WAIT: ld.volatile.global.u32 %x, [%flag]; add.u64 %flag, %flag, 4; add.u32 %i, %i, 1;
@@ -46,11 +48,12 @@ def awaits_others(body):
     [
         (FIRST + LOAD, True),
         (FIRST + LOCK, False),
+        (FIRST + SLEEPY, True),
         (WALK, False),
         (COUNT, False),
         ("ld.global.u32 %x, [%flag];", False),
     ],
-    ids=["a load", "a lock", "another place each time", "it writes", "no loop"],
+    ids=["a load", "a lock", "one with sleeps", "another place each time", "it writes", "no loop"],
 )
 def test_a_loop_that_only_looks_at_one_place_waits(body, expected):
     assert awaits_others(body) == expected

@@ -168,3 +168,12 @@ def test_lanes_keep_uniform_registers_while_others_of_their_warp_run(repository,
         device.load_cubin(code)["tickets"][1, 64](device.zeros(128, "u4"), out)
         own = out.numpy() // np.where(threads % 3, 2, 3)
         assert sorted(own.tolist()) == threads.tolist()
+
+
+def test_a_fence_of_aliases_keeps_predicates(repository):
+    """Around it a register holds all of them: an instruction without a mask gives them back."""
+    code = (repository / "tests/device/cubins/fences.sm_90.cubin").read_bytes()
+    with lockstep.Device("H100") as device:
+        out = device.zeros(3, "i4")
+        device.load_cubin(code)["fences"][1, 1](out)
+        assert out.numpy().tolist() == [1, 2, 3]

@@ -111,6 +111,7 @@ def identity_of(
     """What the state of a device depends on that is made with these policies and options."""
     memory, services = device.memory, device.services
     return {
+        checkpoints.KIND: "a program",
         "version of lockstep": checkpoints.source_digest(*SOURCES),
         "GPU": library.digest(device.gpu),
         "program": device.name,

@@ -1,11 +1,11 @@
 """Where a run of a workload begins: at cycle 0 or at a checkpoint, and alike on all ranks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
 
-from lockstep.engine.checkpoint import Keeper, load, source_digest
+from lockstep.engine.checkpoint import KIND, Keeper, load, source_digest
 from lockstep.engine.transport import Transport, check_alike
 from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
@@ -30,20 +30,25 @@ class Keeping(msgspec.Struct, frozen=True):
 
 
 def identity(
-    workload: Workload, gpu: GPU, choice: Chosen, record: object, policies: dict[str, Callable]
+    workload: Workload,
+    gpu: GPU,
+    choice: Chosen,
+    recorded: Mapping[str, object],
+    policies: dict[str, Callable],
 ) -> dict[str, str]:
     """What the state of a run depends on, by names that an error calls it by.
 
-    ``record``: what is recorded of it, and how often.
+    ``recorded``: what is of it, besides counters, and how often.
     """
     kernels = choice.kernels and sorted(choice.kernels)
     parts = kernels, sorted(choice.first_ctas.items()), sorted(choice.warm)
     return {
+        KIND: "a trace",
         "version of lockstep": source_digest(),
         "GPU": library.digest(gpu),
         "workload": workload.digest,
         "choice of kernels": repr(parts),
-        "interval": repr(record),
+        **{name: repr(value) for name, value in recorded.items()},
         "policy": repr({n: describe(f)["digest"] for n, f in policies.items()}),
     }
 

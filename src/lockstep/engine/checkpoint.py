@@ -33,6 +33,9 @@ _NO_STATE = (
 _SOURCES = ("_jit", "engine", "gpus", "isa", "model")
 
 
+KIND = "kind of run"  # a name in identities: of a trace, or of a program
+
+
 class Keep(Protocol):
     """Keeps states. One rank has it; the others take part when that one wants to save."""
 

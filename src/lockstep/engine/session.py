@@ -195,7 +195,8 @@ class Session:
             copies=list(simulation.copies),
             threads=self._threads,
             read_seconds=simulation.table.read_seconds,
-            simulate_seconds=self._seconds - simulation.table.read_seconds,
+            # One of a system whose time is another's has read all the same.
+            simulate_seconds=max(self._seconds - simulation.table.read_seconds, 0.0),
             compile_seconds=self._compile_seconds,
             policies={name: describe(f) for name, f in self._policies.items()},
             host=host.run if host else None,

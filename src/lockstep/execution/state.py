@@ -121,6 +121,13 @@ WARP = np.dtype(
         ("polls", "i8"),  # those of loops that may wait for others
         ("state", "i8"),  # hash of its registers when its lanes looped in vain, ...
         ("patience", "i8"),  # ... and how often they may do so yet
+        # The loop in which it looked last whether it may go on: its first and last block, lanes,
+        # the hash of its registers when a turn began, and how many turns changed nothing.
+        ("look_at", "i8"),
+        ("look_to", "i8"),
+        ("look_lanes", "i8"),
+        ("look_state", "i8"),
+        ("looks", "i8"),
         ("hopes", "i8"),  # turns for which they were believed to wait for other warps
         ("turn", "i8"),  # block from which the next group is chosen, while others get a turn
         ("turns_left", "i8"),

@@ -1,6 +1,7 @@
 """Streams of CTAs grow, but not without end, and are taken several at a time."""
 
 import struct
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import lockstep
 from lockstep.execution.launches import launch, resident
 from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.programs.program import Recording
+from lockstep.execution.scheduling.schedule import POLLS
 from lockstep.execution.streams import buffers as stream_buffers
 from lockstep.kernels import load
 from ptx_twin.programs import kernel
@@ -93,6 +95,33 @@ def test_ctas_are_the_same_however_many_are_taken_at_once(ctas, body, most, word
     found, error = ctas(body, grid, 32, most, words)
     assert error is None and [c.index[0] for c in found] == list(range(grid))
     assert_same(found, expected)
+
+
+COUNTED = WAIT_FOR_THE_LAST.replace("setp.eq.u32 %q", "add.u32 %a, %a, 1; setp.eq.u32 %q")
+WRITES = WAIT_FOR_THE_LAST.replace("setp.eq.u32 %q", "st.global.u32 [%out], %c; setp.eq.u32 %q")
+DIVERGED = WAIT_FOR_THE_LAST.replace("setp.eq.u32 %p, %n, 191", "setp.ne.u32 %p, %n, 3")
+
+
+def most_turns(cta):
+    """How often a warp of a CTA executes what it executes most often."""
+    times = Counter()
+    for w, warp in enumerate(cta.warps):
+        for run in cta.runs[warp["first_run"] : warp["first_run"] + warp["runs"]]:
+            times.update((w, run["static"] + k) for k in range(run["count"]))
+    return max(times.values())
+
+
+@pytest.mark.parametrize(
+    ("body", "few"),
+    [(WAIT_FOR_THE_LAST, True), (COUNTED, False), (WRITES, False), (DIVERGED, True)],
+    ids=["looks", "counts how often", "writes", "one of a warp"],
+)
+def test_of_looks_in_vain_one_is_told_and_the_one_behind_them(ctas, body, few):
+    """The CTA that is waited for runs last; the others look POLLS times in each of their turns."""
+    found, error = ctas(body, 6, 32)
+    assert error is None
+    turns = [most_turns(cta) for cta in found[:-1]]
+    assert max(turns) == 2 if few else min(turns) > POLLS, turns
 
 
 @pytest.mark.parametrize("most", [1, 2, 64])

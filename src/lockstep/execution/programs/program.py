@@ -18,6 +18,7 @@ _CHANGES = (
     OpClass.BULK_STORE, OpClass.TILE_COPY, OpClass.TILE_STORE, OpClass.SURFACE, OpClass.BARRIER,
     OpClass.ARRIVE, OpClass.CLUSTER_ARRIVE, OpClass.CLUSTER_WAIT,
 )  # fmt: skip
+LONGEST_LOOK = 48  # instructions
 _BULK = (OpClass.BULK_COPY, OpClass.BULK_STORE, OpClass.TILE_COPY, OpClass.TILE_STORE)
 
 
@@ -98,6 +99,7 @@ BLOCK = np.dtype(
         ("taken", "i8"),
         ("next", "i8"),
         ("spins", "i8"),  # 1 = ends a turn of a loop that waits for others; SURELY, ARRIVALS
+        ("looks", "i8"),  # 1 = ... of a short one that only looks whether it may go on
         ("meeting", "i8"),  # Meeting
         ("collects", "i8"),  # 1 = lanes that come at different times go on together: see groups
         ("parts", "i8"),  # 1 = even the whole warp may be of lanes that wait for others: see waits
@@ -116,6 +118,23 @@ BLOCK = np.dtype(
     ]
 )
 """One basic block. Blocks are numbered so that a smaller number should run first."""
+
+
+def loop_of(blocks: np.ndarray, code: np.ndarray, end: int) -> np.ndarray:
+    """The instructions of a loop whose turns a block ends; none if it goes on elsewhere."""
+    block = blocks[end]
+    starts = [int(n) for n in (block["taken"], block["next"]) if 0 <= n <= end]
+    loop = blocks[min(starts) : end + 1] if starts else blocks[:0]
+    parts = [code[b["first"] : b["first"] + b["count"]] for b in loop]
+    return np.concatenate([code[:0], *parts])
+
+
+def find_looks(blocks: np.ndarray, code: np.ndarray) -> None:
+    """Mark the blocks that end turns of short loops which only look whether they may go on."""
+    for end in np.flatnonzero(blocks["spins"]).tolist():
+        loop = loop_of(blocks, code, end)
+        short = 0 < len(loop) <= LONGEST_LOOK
+        blocks["looks"][end] = short and not np.isin(loop["op"], _CHANGES).any()
 
 
 class Item(msgspec.Struct):
@@ -233,19 +252,17 @@ class Program(msgspec.Struct, dict=True, eq=False):
         """Whether it has a loop that only reads, again and again, what other CTAs may write.
 
         How often it does depends on when they do. A loop that tries to change what it reads, such
-        as one that takes a lock, is none of these.
+        as one that takes a lock, is none of these, unless somebody sleeps meanwhile: how long, the
+        time tells.
         """
-        return any(self._only_reads(k) for k in np.flatnonzero(self.blocks["spins"]))
+        spins = np.flatnonzero(self.blocks["spins"])
+        sleeps = len(spins) > 0 and bool((self.code["op"] == OpClass.SLEEP).any())
+        return sleeps or any(self._only_reads(int(k)) for k in spins)
 
     def _only_reads(self, end: int) -> bool:
         """Whether the loop that a block ends reads one place of global memory, and changes none."""
-        block = self.blocks[end]
-        starts = [int(n) for n in (block["taken"], block["next"]) if 0 <= n <= end]
-        if not starts:
-            return False
-        loop = self.blocks[min(starts) : end + 1]
-        code = np.concatenate([self.code[b["first"] : b["first"] + b["count"]] for b in loop])
-        if np.isin(code["op"], _CHANGES).any():
+        code = loop_of(self.blocks, self.code, end)
+        if not len(code) or np.isin(code["op"], _CHANGES).any():
             return False
         reads = (code["op"] == OpClass.LOAD) & np.isin(code["space"], (Space.GLOBAL, Space.GENERIC))
         written = _registers(code["destination"], code["destination_count"])

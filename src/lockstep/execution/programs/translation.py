@@ -31,6 +31,7 @@ from lockstep.execution.programs.program import (
     Program,
     Recording,
     checks_in,
+    find_looks,
 )
 from lockstep.execution.state import Memory
 from lockstep.isa.instruction import OpClass, Space
@@ -211,6 +212,7 @@ class Translation(ABC):
             record["stream_words"] = lift.stream.words if lift.stream is not None else 0
             self.describe(block, lift, record)
         facts = self.facts()
+        find_looks(records, facts["code"])
         return Program(
             blocks=records,
             parts=self._parts(places, module, lifts, granule),

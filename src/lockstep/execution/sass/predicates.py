@@ -31,6 +31,9 @@ def _truth(lift: Lift, operand: Operand) -> Value:
     return negative(lift.b, lift.read(operand))
 
 
+ALL_PREDICATES = 0x7F  # which an instruction without a mask means
+
+
 def _first_bit(words: Iterable[str]) -> int:
     """Of the byte that is meant."""
     return next((8 * int(word[1]) for word in words if word in ("B1", "B2", "B3")), 0)
@@ -60,7 +63,8 @@ def predicates_to_register(lift: Lift, i: Instruction) -> None:
 def register_to_predicates(lift: Lift, i: Instruction) -> None:
     b = lift.b
     source = next(o for o in i.operands if isinstance(o, Register) and o.file in ("R", "UR"))
-    mask = next(o for o in i.operands if isinstance(o, Immediate)).value
+    masks = [o.value for o in i.operands if isinstance(o, Immediate)]
+    mask = masks[0] if masks else ALL_PREDICATES
     file = "UP" if i.mnemonic.startswith("U") else "P"
     shift = _first_bit((*i.modifiers, source.part))
     value = lift.read(source)

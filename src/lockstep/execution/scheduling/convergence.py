@@ -304,16 +304,23 @@ def leave_convergence(x, w, b, at):
 
 
 @jit
+def state_of(x, w, at):
+    """A number for what the registers of a warp hold at a block."""
+    state = at
+    first, count = w * x.running[0].register_bytes // 8, x.running[0].register_bytes // 8
+    for word in x.registers[first : first + count]:
+        state = ((state ^ (word & HASH)) * FACTOR + (word >> 31 & HASH)) & HASH
+    return state
+
+
+@inline
 def changed(x, w, at, counts):
     """Whether the registers of a warp differ from what they were when this was asked last.
 
     Lanes may count how often they have looked in vain: if ``counts``, the answer is no after
     PATIENT times.
     """
-    warp, state = x.warps[w], at
-    first, count = w * x.running[0].register_bytes // 8, x.running[0].register_bytes // 8
-    for word in x.registers[first : first + count]:
-        state = ((state ^ (word & HASH)) * FACTOR + (word >> 31 & HASH)) & HASH
+    warp, state = x.warps[w], state_of(x, w, at)
     same = state == warp.state
     warp.state = state
     warp.patience -= counts

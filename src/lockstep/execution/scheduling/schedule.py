@@ -15,6 +15,7 @@ from lockstep.execution.scheduling.convergence import (
     come_to,
     go_on_without_members,
     leave_convergence,
+    state_of,
 )
 from lockstep.execution.scheduling.endings import PARTED, leave_block
 from lockstep.execution.scheduling.groups import (
@@ -32,6 +33,7 @@ from lockstep.execution.scheduling.start import start_cluster
 POLLS = 16  # turns of a polling loop before others get a turn
 PATIENCE = 1 << 16  # turns of any loop, while other lanes of the warp wait
 TURN = 256  # blocks that the others then get
+MOST_LOOKS = 1 << 16  # turns that change nothing, and of which nothing is told
 WARP_TURN = 1 << 15  # instructions of one warp before the next one runs
 HOPES = 8  # turns of a warp that waits for an mbarrier
 FOR_EVER = 1 << 62  # a clock
@@ -49,14 +51,21 @@ def run_warp(x, w, budget):
     cta = x.ctas[w // x.launch[0].warps]
     address = x.running[0].warps_address + w * x.warps.itemsize
     gave_way = True  # it did so at the end of its last turn
+    turn = -1  # where the entries begin of this turn of a loop that only looks; -1 = others follow
     while True:
         g = choose(x, w)
         if g < 0:
             return Stop.DONE
         at, lanes, state = x.group_block[w, g], x.group_lanes[w, g], x.group_state[w, g]
         remove_group(x, w, g)
+        if lanes != warp.look_lanes:
+            turn = -1
+        elif at == warp.look_at and turn < 0:
+            turn = cta.stream
         while True:
             b = x.blocks[at]
+            if turn >= 0 and (at < warp.look_at or at > warp.look_to):
+                turn = -1
             if b.overtakes and warp.courtesies > 0 and not gave_way:
                 warp.courtesies -= 1
                 add_group(x, w, at, lanes, state)
@@ -87,6 +96,8 @@ def run_warp(x, w, budget):
             if after == EXITED:
                 retire(x, w, lanes)
                 break
+            if after <= at and b.looks and x.running[0].recording:
+                turn = look_again(x, w, after, at, lanes, turn)
             if after <= at and give_way(warp, b):
                 if ends_in_vain(x, w, b, after, lanes):
                     return Stop.POLLING
@@ -96,6 +107,26 @@ def run_warp(x, w, budget):
                 add_group(x, w, after, lanes, TOGETHER if b.together else READY)
                 break
             at, state = after, READY
+
+
+@jit
+def look_again(x, w, start, end, lanes, turn):
+    """Lanes begin another turn of a loop that only looks: where its entries begin.
+
+    One that has changed nothing is not told: how often they looked in vain is told by the order in
+    which warps are executed, and by nothing that takes time. After MOST_LOOKS it is told all the
+    same, so that what waits without end is found.
+    """
+    warp, cta = x.warps[w], x.ctas[w // x.launch[0].warps]
+    state = state_of(x, w, start)
+    same = warp.look_at == start and warp.look_to == end and warp.look_lanes == lanes
+    if not same or warp.look_state != state:
+        warp.looks = 0
+    elif turn >= 0 and warp.looks < MOST_LOOKS:
+        warp.looks += 1
+        cta.stream = turn
+    warp.look_at, warp.look_to, warp.look_lanes, warp.look_state = start, end, lanes, state
+    return cta.stream
 
 
 @inline

@@ -94,6 +94,8 @@ def start_warp(x, place, index):
     warp.alive = first_lanes(min(running.threads - index * launch.lanes, launch.lanes))
     warp.groups, warp.waiting, warp.clustered, warp.left = 0, 0, 0, 0
     warp.courtesies, warp.state, warp.patience = COURTESIES, 0, PATIENT
+    warp.look_at, warp.look_to, warp.look_lanes, warp.look_state = -1, -1, 0, 0
+    warp.looks = 0
     warp.sleep = warp.wakes = warp.touches = 0
     warp.spins, warp.polls, warp.turns_left, warp.in_vain = 0, 0, 0, 0
     first = w * running.register_bytes // 8
