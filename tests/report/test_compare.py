@@ -110,6 +110,13 @@ def test_files_that_are_none_are_refused_by_name(tmp_path, content):
         compare(right, path)
 
 
+def test_a_system_of_gpus_is_refused_by_name(tmp_path):
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"system": "DGX", "gpus": [make(("k", 1, 1.0))]}))
+    with pytest.raises(InputError, match="of a system of GPUs: runs of one GPU are compared"):
+        compare(path, make())
+
+
 def test_what_cannot_be_compared_is_said():
     one = make(("a", 1, 1.0))
     with pytest.raises(LockstepError, match="at least two"):

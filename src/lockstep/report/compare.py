@@ -176,7 +176,10 @@ def _of_document(document: Any, label: str, path: Path) -> RunTable:
         ]
         in_part = sum(not k.get("complete", True) for k in document["kernels"])
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
-        raise InputError(path, "", "has no timed kernels: give files that --json wrote") from None
+        problem = "has no timed kernels: give files that --json wrote"
+        if isinstance(document, dict) and "gpus" in document:
+            problem = "is of a system of GPUs: runs of one GPU are compared"
+        raise InputError(path, "", problem) from None
     return _by_kernel(label, entries)._replace(in_part=in_part)
 
 

@@ -56,8 +56,8 @@ class Plan:
             raise LockstepError("the probabilities of a plan are above 0 and at most 1")
         if (np.diff(self.chosen) <= 0).any():
             raise LockstepError("the chosen launches of a plan are in program order, each once")
-        if len(self.chosen) and not 0 <= self.chosen[0] <= self.chosen[-1] < n:
-            raise LockstepError(f"a plan of {n} launches chooses launch {self.chosen[-1]}")
+        if len(wrong := self.chosen[(self.chosen < 0) | (self.chosen >= n)]):
+            raise LockstepError(f"a plan of {n} launches chooses launch {wrong[0]}")
         if missing := np.setdiff1d(np.arange(len(self.sizes)), self.stratum[self.chosen]).tolist():
             raise LockstepError(
                 f"no launch of stratum {missing[0]} is chosen: nothing stands for it"
@@ -77,6 +77,10 @@ class Plan:
             self.auxiliary.size and np.isfinite(self.auxiliary).all()
         ):
             raise LockstepError("the auxiliaries of a plan are finite numbers")
+        if self.estimator == "ratio" and not self._of_chosen().all():
+            raise LockstepError(
+                "a ratio estimate needs auxiliaries: those chosen of a stratum add up to 0"
+            )
 
     @classmethod
     def of(
@@ -136,9 +140,16 @@ class Plan:
         strata = self.stratum[self.chosen]
         if self.estimator != "ratio":
             return (self.sizes / np.bincount(strata))[strata]
+        return (np.bincount(self.stratum, self._first_auxiliary) / self._of_chosen())[strata]
+
+    @property
+    def _first_auxiliary(self) -> np.ndarray:
         assert self.auxiliary is not None
-        x = self.auxiliary.reshape(len(self), -1)[:, 0]
-        return (np.bincount(self.stratum, x) / np.bincount(strata, x[self.chosen]))[strata]
+        return self.auxiliary.reshape(len(self), -1)[:, 0]
+
+    def _of_chosen(self) -> np.ndarray:
+        """What the chosen launches of each stratum have of the auxiliary."""
+        return np.bincount(self.stratum[self.chosen], self._first_auxiliary[self.chosen])
 
     def redrawn(self, stratum: np.ndarray, chosen: np.ndarray, **changes: Any) -> "Plan":
         """The same with other strata, and other launches drawn at random from each."""
@@ -207,7 +218,7 @@ class Plan:
     @classmethod
     def _of_fields(cls, document: dict[str, Any]) -> Self:
         auxiliary, family = document["auxiliary"], document["family"]
-        stratum = np.array(document["stratum"], np.int32)
+        stratum = _whole(document["stratum"], np.int32)
         if document["launches"] != len(stratum):
             raise LockstepError(
                 f"says {document['launches']} launches, and has strata of {len(stratum)}"
@@ -216,15 +227,22 @@ class Plan:
             str(document["table"]),
             str(document["sampler"]),
             stratum,
-            np.array(document["chosen"], np.int64),
+            _whole(document["chosen"], np.int64),
             np.array([np.nan if p is None else p for p in document["probability"]], np.float64),
             str(document["estimator"]),
             None if auxiliary is None else np.array(auxiliary, np.float64),
-            None if family is None else np.array(family, np.int32),
+            None if family is None else _whole(family, np.int32),
             dict(document["parameters"]),
             tuple(map(str, document["notes"])),
             float(document.get("margin", 1.0)),  # plans had none once
         )
+
+
+def _whole(numbers: list, kind: type) -> np.ndarray:
+    """Whole numbers as an array; raises ValueError for others."""
+    if np.array(numbers).dtype.kind == "f" and len(numbers):
+        raise ValueError("launches, strata and families are whole numbers")
+    return np.array(numbers, kind)
 
 
 def _drawn(stratum: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -26,6 +26,7 @@ from lockstep.execution.scheduling.schedule import run
 from lockstep.execution.streams.buffers import MANY_WORDS, StreamBuffers
 from lockstep.execution.streams.stream import Expander
 from lockstep.execution.streams.written import Taken, WrittenCtas, in_grid_order
+from lockstep.names import demangled
 from lockstep.workload import Cta
 
 SLICE = 1 << 20  # warp instructions between looks at Ctrl-C and limits
@@ -89,7 +90,8 @@ class Executor:
         try:
             yield resident
         except KeyboardInterrupt as error:
-            error.add_note(f"kernel {self.program.name} ran: {hottest_places(resident)}")
+            name = demangled(self.program.name)
+            error.add_note(f"kernel {name} ran: {hottest_places(resident)}")
             raise
         finally:
             services.nanoseconds += resident.nanoseconds
