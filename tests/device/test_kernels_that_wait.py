@@ -13,6 +13,7 @@ mov.u32 %i, 0;
 WORK: add.u32 %i, %i, 1; setp.lt.u32 %q, %i, 3000; @%q bra WORK;
 st.release.gpu.global.u32 [%flag], %i; bra END;"""
 LOAD = "WAIT: ld.acquire.gpu.global.u32 %x, [%flag]; setp.eq.u32 %q, %x, 0; @%q bra WAIT;"
+ADDED = "WAIT: atom.global.{}32 %x, [%flag], {}; setp.eq.u32 %q, %x, 0; @%q bra WAIT;"
 SLEEPY = """WAIT: atom.global.cas.b32 %x, [%flag], 1, 2; setp.ne.u32 %q, %x, 0; @%q bra NOW;
 nanosleep.u32 100; bra WAIT; NOW: mov.u32 %x, 5;"""
 LOCK = "WAIT: atom.global.cas.b32 %x, [%flag], 1, 2; setp.eq.u32 %q, %x, 0; @%q bra WAIT;"
@@ -49,11 +50,24 @@ def awaits_others(body):
         (FIRST + LOAD, True),
         (FIRST + LOCK, False),
         (FIRST + SLEEPY, True),
+        (FIRST + ADDED.format("add.u", 0), True),
+        (FIRST + ADDED.format("add.u", 1), False),
+        (FIRST + ADDED.format("exch.b", 0), False),
         (WALK, False),
         (COUNT, False),
         ("ld.global.u32 %x, [%flag];", False),
     ],
-    ids=["a load", "a lock", "one with sleeps", "another place each time", "it writes", "no loop"],
+    ids=[
+        "a load",
+        "a lock",
+        "one with sleeps",
+        "zero is added",
+        "one is added",
+        "zero is put",
+        "another place each time",
+        "it writes",
+        "no loop",
+    ],
 )
 def test_a_loop_that_only_looks_at_one_place_waits(body, expected):
     assert awaits_others(body) == expected

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lockstep.execution.sass.polling import polling_loads
+from lockstep.execution.sass.polling import idle_atomics, polling_loads
 from lockstep.isa.instruction import INSTRUCTION, OpClass
 from lockstep.isa.sass.encoding.instruction import Control, Instruction
 from lockstep.isa.sass.encoding.operand import Address, Immediate, Register, Target
@@ -105,3 +105,21 @@ def test_a_load_of_a_called_function_with_a_fence_polls():
 
 def test_what_no_call_leads_to_is_no_function():
     assert polling(plain("EXIT"), loaded("LDG"), plain("MEMBAR"), plain("RET")) == set()
+
+
+def test_atomics_that_add_zero_only_look():
+    zero, some = Register("R", 255), Register("R", 7)
+    assert zero.is_zero and not some.is_zero
+    cases = [
+        ("ATOMG", ("E", "ADD", "STRONG", "GPU"), zero, True),
+        ("ATOMS", ("OR",), zero, True),
+        ("ATOMG", ("E", "ADD"), some, False),
+        ("ATOMG", ("E", "EXCH"), zero, False),
+        ("ATOMG", ("E", "AND"), zero, False),
+        ("STG", ("E",), zero, False),
+    ]
+    code = [
+        Instruction(16 * k, name, modifiers, (R, Address(some), value), None, Control(), 0, 1)
+        for k, (name, modifiers, value, _) in enumerate(cases)
+    ]
+    assert idle_atomics(code) == [k for k, case in enumerate(cases) if case[-1]]

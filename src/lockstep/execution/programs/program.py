@@ -120,8 +120,16 @@ BLOCK = np.dtype(
 """One basic block. Blocks are numbered so that a smaller number should run first."""
 
 
+def marked(places: list[int], count: int) -> np.ndarray:
+    """Which of so many instructions these are: bool."""
+    made = np.zeros(count, bool)
+    made[places] = True
+    return made
+
+
 def loop_of(blocks: np.ndarray, code: np.ndarray, end: int) -> np.ndarray:
-    """The instructions of a loop whose turns a block ends; none if it goes on elsewhere."""
+    """Those of the instructions, or of what there is for each, that are of a loop whose turns a
+    block ends; none if it goes on elsewhere."""
     block = blocks[end]
     starts = [int(n) for n in (block["taken"], block["next"]) if 0 <= n <= end]
     loop = blocks[min(starts) : end + 1] if starts else blocks[:0]
@@ -129,12 +137,12 @@ def loop_of(blocks: np.ndarray, code: np.ndarray, end: int) -> np.ndarray:
     return np.concatenate([code[:0], *parts])
 
 
-def find_looks(blocks: np.ndarray, code: np.ndarray) -> None:
+def find_looks(blocks: np.ndarray, code: np.ndarray, idle_atomics: list[int]) -> None:
     """Mark the blocks that end turns of short loops which only look whether they may go on."""
+    changes = np.isin(code["op"], _CHANGES) & ~marked(idle_atomics, len(code))
     for end in np.flatnonzero(blocks["spins"]).tolist():
-        loop = loop_of(blocks, code, end)
-        short = 0 < len(loop) <= LONGEST_LOOK
-        blocks["looks"][end] = short and not np.isin(loop["op"], _CHANGES).any()
+        loop = loop_of(blocks, changes, end)
+        blocks["looks"][end] = 0 < len(loop) <= LONGEST_LOOK and not loop.any()
 
 
 class Item(msgspec.Struct):
@@ -220,6 +228,7 @@ class Program(msgspec.Struct, dict=True, eq=False):
     targets: np.ndarray | None = None  # int64, block of each static index; for machine code
     recording: Recording = Recording.NOTHING
     clock_reads: list[int] = msgspec.field(default_factory=list)  # static indices
+    idle_atomics: list[int] = msgspec.field(default_factory=list)  # ... of those that add nothing
     clustered: bool = False  # shared addresses tell the CTAs of a cluster apart: state.TAG_SHIFT
     granule: int = WORD_GRANULE  # log2 of the bytes of shared memory that are told apart in races
     supply: Any = None
@@ -251,20 +260,24 @@ class Program(msgspec.Struct, dict=True, eq=False):
     def awaits_others(self) -> bool:
         """Whether it has a loop that only reads, again and again, what other CTAs may write.
 
-        How often it does depends on when they do. A loop that tries to change what it reads, such
-        as one that takes a lock, is none of these, unless somebody sleeps meanwhile: how long, the
-        time tells.
+        How often it does depends on when they do. An atomic operation that adds zero reads. A loop
+        that tries to change what it reads, such as one that takes a lock, is none of these, unless
+        somebody sleeps meanwhile: how long, the time tells.
         """
+        assert self.code is not None, "it was translated"
         spins = np.flatnonzero(self.blocks["spins"])
         sleeps = len(spins) > 0 and bool((self.code["op"] == OpClass.SLEEP).any())
         return sleeps or any(self._only_reads(int(k)) for k in spins)
 
     def _only_reads(self, end: int) -> bool:
         """Whether the loop that a block ends reads one place of global memory, and changes none."""
+        assert self.code is not None, "it was translated"
         code = loop_of(self.blocks, self.code, end)
-        if not len(code) or np.isin(code["op"], _CHANGES).any():
+        idle = loop_of(self.blocks, marked(self.idle_atomics, len(self.code)), end)
+        if not len(code) or (np.isin(code["op"], _CHANGES) & ~idle).any():
             return False
-        reads = (code["op"] == OpClass.LOAD) & np.isin(code["space"], (Space.GLOBAL, Space.GENERIC))
+        reads = (code["op"] == OpClass.LOAD) | idle
+        reads &= np.isin(code["space"], (Space.GLOBAL, Space.GENERIC))
         written = _registers(code["destination"], code["destination_count"])
         return any(
             written.isdisjoint(_registers(one["source"], one["source_count"]))

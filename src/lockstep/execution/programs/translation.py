@@ -212,7 +212,7 @@ class Translation(ABC):
             record["stream_words"] = lift.stream.words if lift.stream is not None else 0
             self.describe(block, lift, record)
         facts = self.facts()
-        find_looks(records, facts["code"])
+        find_looks(records, facts["code"], facts.get("idle_atomics", []))
         return Program(
             blocks=records,
             parts=self._parts(places, module, lifts, granule),

@@ -42,7 +42,7 @@ from lockstep.execution.ptx.overtaking import has_barrier, overtaking_in
 from lockstep.execution.ptx.spelling import respell
 from lockstep.execution.ptx.stack import frees_on_return
 from lockstep.execution.ptx.statics import StaticCode
-from lockstep.execution.ptx.steps import clock_reads, steps_of
+from lockstep.execution.ptx.steps import clock_reads, idle_atomics, steps_of
 from lockstep.execution.ptx.vectors import split_vectors
 from lockstep.isa.instruction import ALL_LANES, WARP_SIZE, OpClass, Space
 from lockstep.isa.ptx.syntax import (
@@ -183,6 +183,7 @@ class Translation(translation.Translation):
             "origins": [_origin(f.name, i) for f in self.functions for i in f.instructions],
             "registers": static.registers,
             "clustered": layout.clustered,
+            "idle_atomics": idle_atomics(self.functions),
             "clock_reads": clock_reads(self.functions),
             "frame_bytes": max(layout.deepest, STACK_ALIGNMENT * layout.allocates),
         }

@@ -18,6 +18,7 @@ from lockstep.isa.instruction import OpClass
 from lockstep.isa.sass.encoding.instruction import Instruction
 from lockstep.isa.sass.encoding.operand import Address, Operand, Register
 
+_ATOMICS = ("ATOM", "ATOMG", "ATOMS")
 LONGEST = 64  # instructions of such a loop
 NEAR = 32  # instructions from its first turn to the loop
 _QUIET = {
@@ -27,6 +28,17 @@ _QUIET = {
     OpClass.NOP, OpClass.CACHE_CONTROL, OpClass.SLEEP, OpClass.LOCAL_FENCE, OpClass.IMAD_WIDE,
     OpClass.SPECIAL_MOVE, OpClass.MATCH, OpClass.REDUX, OpClass.PACK,
 }  # fmt: skip
+
+
+def idle_atomics(code: Sequence[Instruction]) -> list[int]:
+    """Static indices of the atomic operations that add nothing: they look, and change nothing."""
+    return [k for k, i in enumerate(code) if i.mnemonic in _ATOMICS and _adds_nothing(i)]
+
+
+def _adds_nothing(i: Instruction) -> bool:
+    added = i.operands[-1]
+    zero = isinstance(added, Register) and added.is_zero
+    return zero and not {"ADD", "OR", "XOR"}.isdisjoint(i.modifiers)
 
 
 def polling_loads(code: Sequence[Instruction], records: np.ndarray) -> set[int]:

@@ -35,7 +35,7 @@ from lockstep.execution.sass.lift import PREDICATES, Lift, Shared, Slots
 from lockstep.execution.sass.loops import find_waiting_loops
 from lockstep.execution.sass.opcodes import find
 from lockstep.execution.sass.overtaking import overtaking_in
-from lockstep.execution.sass.polling import polling_loads
+from lockstep.execution.sass.polling import idle_atomics, polling_loads
 from lockstep.execution.sass.reach import reached
 from lockstep.execution.sass.services import emit_service
 from lockstep.execution.sass.source import RESERVED_LAST, Source, reserved_places
@@ -309,6 +309,7 @@ class Translation(translation.Translation):
             "origins": list(self._origins()),
             "registers": source.sections[0].registers,
             "clustered": self.shared.clustered,
+            "idle_atomics": idle_atomics(self.code),
             "clock_reads": [k for b in self.blocks for k in clock_reads(self.code, b)],
             "frame_bytes": DEEPEST_FRAME if self._grows() else 0,
             "targets": self._targets(),
