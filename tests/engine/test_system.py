@@ -39,6 +39,7 @@ def test_a_gpu_of_a_system_does_what_it_would_do_alone(kernel):
     ends = [session.now for session in together.sessions]
     window = together.sessions[0].simulation.machine.window
     assert max(ends) - min(ends) <= window, "clocks agree when all is done"
+    assert all(session.result().simulate_seconds >= 0 for session in together.sessions)
     together.close()
 
 
