@@ -14,6 +14,7 @@ from hypothesis.extra import numpy as arrays
 from engine.stopping import WHO, Stop, StopAfter
 from lockstep.builder import KernelBuilder, program
 from lockstep.engine import Session, checkpoint, run
+from lockstep.engine.groups import SMS
 from lockstep.engine.kernels import KernelTable
 from lockstep.engine.machine import Machine
 from lockstep.engine.running import Running
@@ -212,6 +213,16 @@ def test_random_programs_go_on_on_other_ranks(programs, raw, tmp_path_factory, d
     assert result is None or raw(result) == raw(whole)
 
 
+def test_arenas_move_after_another_rank_ran_some_of_the_ctas(small, mixed, raw, tmp_path):
+    def make():
+        return mixed("a", grid=1200, block=256).workload()
+
+    gpu = small(sm__ctas=8)
+    whole = run(make(), gpu)
+    result = resumed(make, gpu, tmp_path, 40, (3, 2))
+    assert result is not None and raw(result) == raw(whole)
+
+
 class Never(StopAfter):
     """Saves when a run is ended, and not before."""
 
@@ -250,7 +261,10 @@ def test_what_cannot_be_written_is_said_and_the_run_goes_on(tmp_path):
 def test_kernels_at_issue_have_none(small, mixed):
     machine = Machine(small(), 1, {})
     machine.close()
-    table, kernel = KernelTable(Streams(machine.sm, machine.dispatcher), small()), mixed().kernel()
+    table, kernel = (
+        KernelTable(Streams(machine.sm, machine.dispatcher, machine.part.shards[SMS]), small()),
+        mixed().kernel(),
+    )
     assert table.unkept() == ""
     table.running[0] = Running(kernel, 0, 0, False, iter(()), 0, 0, source=object())
     assert re.search(r"no checkpoint while .*mixed.* runs: .* at issue", table.unkept())

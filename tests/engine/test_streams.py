@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from lockstep._jit import as_records
 from lockstep.builder import KernelBuilder
 from lockstep.engine import run
+from lockstep.engine.groups import SMS
 from lockstep.engine.machine import Machine
 from lockstep.engine.record import totals
 from lockstep.engine.streams import ARENAS, INSTRUCTIONS, Streams
@@ -31,7 +32,8 @@ def streams(small):
             pool=np.zeros(4, np.int64),
         )
         sm.kernels.active[:2] = 1
-        return Streams(sm, state.build(machine.gpu, machine.sm.control))
+        dispatcher = state.build(machine.gpu, machine.sm.control)
+        return Streams(sm, dispatcher, machine.part.shards[SMS])
 
     return make
 

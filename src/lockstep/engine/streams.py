@@ -24,7 +24,9 @@ ROWS = 64  # CTAs whose places are kept at first
 class Streams:
     """Keeps the arenas of the SMs' state, which it replaces as they grow, and queues CTAs."""
 
-    def __init__(self, sm: Sm, dispatcher: Dispatcher):
+    def __init__(self, sm: Sm, dispatcher: Dispatcher, mine: np.ndarray):
+        """``mine``: the SMs that run here. A state may hold CTAs of others that have ended."""
+        self._mine = mine
         self._take(sm)
         self.dispatcher = dispatcher
         self._pending = dispatcher.pending.view(np.ndarray)
@@ -184,7 +186,8 @@ class Streams:
         if k == 0:  # warp records are read at launch only
             return
         ctas = self.sm.ctas.view(np.ndarray)
-        active = np.nonzero(ctas["active"])
+        sms, slots = np.nonzero(ctas["active"][self._mine])
+        active = self._mine[sms], slots
         keys = zip(ctas["kernel"][active].tolist(), ctas["cta"][active].tolist())
         rows = [self._rows[key] for key in keys]
         ctas[field][active] = self._places[rows, k, START]
