@@ -9,6 +9,7 @@ functions take, ``keys.py`` what object code depends on: files, and the processo
 code calls Python.
 """
 
+from lockstep._jit.collection import without_collection
 from lockstep._jit.context import Context
 from lockstep._jit.functions import (
     Pointer,
@@ -84,5 +85,6 @@ __all__ = [
     "trailing_zeros",
     "versions",
     "wake_sleepers",
+    "without_collection",
     "working_seconds",
 ]

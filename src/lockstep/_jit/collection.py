@@ -1,4 +1,4 @@
-"""Garbage collection while code is made."""
+"""Garbage collection while code is made, or a machine."""
 
 import gc
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Keep Python from looking for garbage: of what a compiler makes there is none until the end.
+    """Keep Python from looking for garbage where much is made of which nothing is left over.
 
     It took a quarter of the time to emit LLVM's instructions, and a tenth of Numba's.
     """

@@ -5,8 +5,10 @@ A kind is the name of a number's type ("int64", "boolean", ...), an :class:`Arra
 code depends on.
 """
 
+import ctypes
 import functools
 import struct
+import sys
 from typing import Any, ClassVar, Protocol, cast
 
 import msgspec
@@ -75,9 +77,31 @@ flags_of, _ctypes, _strides = (
 )
 
 
-def address_of(array: np.ndarray) -> int:
-    """Where the data of an array begins."""
+def _asked_address(array: np.ndarray) -> int:
     return _ctypes(array).data
+
+
+_word_at, _HEAD = ctypes.c_ssize_t.from_address, object.__basicsize__
+
+
+def _read_address(array: np.ndarray) -> int:
+    """What stands behind the head of the object, as in all of NumPy's ABI: an eighth of the time.
+
+    A machine has 300 arrays, and small kernels wait for it to be built.
+    """
+    return _word_at(id(array) + _HEAD).value
+
+
+def _is_read_right() -> bool:
+    """Whether objects lie at their ids, and begin as CPython's do."""
+    if sys.implementation.name != "cpython":
+        return False
+    probes = np.zeros(9, np.int8), np.zeros((2, 3))[1:], np.zeros(2, "i8,i4")
+    return all(_read_address(probe) == _asked_address(probe) for probe in probes)
+
+
+address_of = _read_address if _is_read_right() else _asked_address
+"""Where the data of an array begins."""
 
 
 def add_words(words: list[int], value: Any) -> Any:

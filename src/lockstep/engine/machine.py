@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from lockstep._jit import SignalHold, phase_row, phases
+from lockstep._jit import SignalHold, phase_row, phases, without_collection
 from lockstep.engine import attributed
 from lockstep.engine.building import (
     build_memory_side,
@@ -74,7 +74,7 @@ class Machine:
         self._small_pages = SMALL_PAGES  # seconds left
         self._is_joined = place is not None
         policies = registry.chosen(gpu) | policies
-        with one_space() as self._space:
+        with without_collection(), one_space() as self._space:
             self.links, self.memory = build_memory_side(gpu, policies, place)
             attributing = threads if source else 0
             self._sm = build_sms(gpu, self.memory, self.links, policies, attributing, place)

@@ -37,6 +37,13 @@ GPU must have. The other classes (memory, branches, barriers ...) need no unit: 
 slot and go where they belong."""
 
 
+def _chain(op: OpClass) -> list[str]:
+    return [op.name, *(_chain(FALLBACK[op]) if op in FALLBACK else [])]
+
+
+_CHAINS = [_chain(op) for op in OpClass]  # names are looked up slowly in an enumeration
+
+
 class Operation(NamedTuple):
     """How one GPU executes one operation class."""
 
@@ -46,10 +53,13 @@ class Operation(NamedTuple):
     instances: int  # units of the kind, in each scope, that execute it
 
 
+_NOWHERE = Operation(NO_UNIT, 1, 1, 0)
+
+
 def operations(gpu: GPU) -> tuple[Operation, ...]:
     """One :class:`Operation` for each :class:`OpClass`, indexed by its value."""
     named = _named(gpu)
-    return tuple(_resolve(named, op) for op in OpClass)
+    return tuple([_first(named, names) for names in _CHAINS])
 
 
 def opcodes(gpu: GPU) -> dict[str, Operation]:
@@ -100,7 +110,5 @@ def threads_per_cycle(gpu: GPU, operation: str) -> float:
     return 0.0
 
 
-def _resolve(named: dict[str, Operation], op: OpClass) -> Operation:
-    while op.name not in named and op in FALLBACK:
-        op = FALLBACK[op]
-    return named.get(op.name, Operation(NO_UNIT, 1, 1, 0))
+def _first(named: dict[str, Operation], names: list[str]) -> Operation:
+    return next((named[name] for name in names if name in named), _NOWHERE)

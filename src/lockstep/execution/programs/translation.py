@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from lockstep._jit.collection import without_collection
+from lockstep._jit import without_collection
 from lockstep.execution.flow.blocks import BasicBlock
 from lockstep.execution.lanes import races
 from lockstep.execution.lanes.addresses import Strength

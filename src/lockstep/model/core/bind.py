@@ -256,9 +256,9 @@ def _set_slack(records: np.ndarray, gpu: GPU) -> None:
     """How long instructions may wait for their units: as long as those before them in the queue."""
     queues = [gpu.sm.unit_queues.get(unit.name, 0) for unit in gpu.sm.units]
     places = np.array([*queues, 0])[records["unit"]]  # -1: no unit
-    for op in OpClass:
-        if op.name in gpu.sm.unit_queues:
-            places[records["op"] == op] = gpu.sm.unit_queues[op.name]
+    for name, queue in gpu.sm.unit_queues.items():
+        if name in OpClass.__members__:  # the others are units
+            places[records["op"] == OpClass[name]] = queue
     records["slack"] = places * records["interval"]
 
 
