@@ -30,8 +30,8 @@ def found(name: str, gpu: str, folder: Path) -> tuple[int, dict]:
 
 def cell(item) -> str:
     """A rule, its share of the time, and the gain."""
-    at_most = f"≤ {item.gain:.2f}x"
-    gain = at_most if item.simulated is None else f"{item.simulated:.2f}x"
+    estimated = f"≈ {item.gain:.2f}x"
+    gain = estimated if item.simulated is None else f"{item.simulated:.2f}x"
     return f"`{item.rule.name}` {100 * item.found.share:.0f} % ({gain})"
 
 

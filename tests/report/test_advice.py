@@ -36,11 +36,11 @@ def test_an_item_says_what_where_and_what_to_do(printed):
     assert printed(ITEM) == [
         "",
         "Advice",
-        "1. Uncoalesced accesses in axpy: at most 49.6 % of its time",
+        "1. Uncoalesced accesses in axpy: 49.6 % of its time",
         "   Scattered accesses.",
         "   Most of it: a.cu:8",
         "   Use a tile.",
-        "   Estimated: 1.26 times as fast at most (--what-if simulates coalescing).",
+        "   Estimated: 1.26 times as fast (--what-if simulates coalescing).",
         "   sectors a request 32; sim__sol_l1.pct 12.3 %",
     ]
 
@@ -65,12 +65,12 @@ def test_what_was_simulated_stands_in_the_place_of_the_estimate(printed):
     ("change", "line"),
     [
         ({"line": 0}, "   Most of it: 0x0040 LDG.E"),
-        ({"kernel": ""}, "1. Uncoalesced accesses in the run: at most 49.6 % of the time"),
+        ({"kernel": ""}, "1. Uncoalesced accesses in the run: 49.6 % of the time"),
         (
             {"at_limit": True},
             "1. Uncoalesced accesses in axpy: at its limit in 49.6 % of its time",
         ),
-        ({"lift": ""}, "   Estimated: 1.26 times as fast at most."),
+        ({"lift": ""}, "   Estimated: 1.26 times as fast."),
     ],
 )
 def test_an_item_tells_what_is_known(printed, change, line):

@@ -33,7 +33,7 @@ class HotSpot(NamedTuple):
 class Diagnosis(msgspec.Struct, frozen=True):
     """What a rule found.
 
-    ``share``: of the time in which CTAs ran, what the problem takes at most, from 0 to 1.
+    ``share``: of the time in which CTAs ran, what the problem takes as counters tell, from 0 to 1.
     ``lift``: the limit that a what-if lifts, where it is not the rule's.
     """
 

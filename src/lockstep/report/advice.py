@@ -64,8 +64,8 @@ def _item(number: int, item: dict[str, Any], width: int) -> "list[RenderableType
     where = kernel_name(item["kernel"]) if item["kernel"] else "the run"
     share = f"{percent(100 * item['share'])} of {'its' if item['kernel'] else 'the'} time"
     head = Text(f"{number}. {item['title']}", style="bold")
-    head.append(f" in {where}: {'at its limit in' if item['at_limit'] else 'at most'} {share}",
-                style="not bold")  # fmt: skip
+    limited = "at its limit in " if item["at_limit"] else ""
+    head.append(f" in {where}: {limited}{share}", style="not bold")
     lines = [_prose(item["what"])]
     if item["line"]:
         lines.append(_prose(f"Most of it: {place(item['file'], item['line'])}"))
@@ -83,7 +83,7 @@ def _prose(text: str) -> "Text":
 
 
 def _gain(item: dict[str, Any]) -> str:
-    """What it would gain: as simulated, or what counters allow at most; "" of a limit."""
+    """What it would gain: as simulated, or as counters let expect; "" of a limit."""
     if item["simulated"] is not None:
         return (
             f"Simulated without {item['lift'].replace('_', ' ')} as a limit: "
@@ -92,7 +92,7 @@ def _gain(item: dict[str, Any]) -> str:
     if item["at_limit"]:
         return ""
     tell = f" (--what-if simulates {item['lift'].replace('_', ' ')})" if item["lift"] else ""
-    return f"Estimated: {decimal(item['gain'])} times as fast at most{tell}."
+    return f"Estimated: {decimal(item['gain'])} times as fast{tell}."
 
 
 def _evidence(evidence: list[dict[str, Any]]) -> "Text":

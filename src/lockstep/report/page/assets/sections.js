@@ -83,8 +83,8 @@ function advice() {
 
 function drawAdvice(place) {
   for (const item of D.advice.items) {
-    const gain = item.simulated != null ? `Simulated without ${item.lift} as a limit: ${shown(item.simulated, 3)} times as fast.` : item.at_limit ? "" : `Estimated: ${shown(item.gain, 3)} times as fast at most.`;
-    place.append(make("h3", {}, `${item.title}${item.kernel ? ` in ${item.kernel}` : ""}: ${item.at_limit ? "at its limit in" : "at most"} ${shown(item.share, 3)} % of the time`),
+    const gain = item.simulated != null ? `Simulated without ${item.lift} as a limit: ${shown(item.simulated, 3)} times as fast.` : item.at_limit ? "" : `Estimated: ${shown(item.gain, 3)} times as fast.`;
+    place.append(make("h3", {}, `${item.title}${item.kernel ? ` in ${item.kernel}` : ""}: ${item.at_limit ? "at its limit in " : ""}${shown(item.share, 3)} % of the time`),
       make("p", {}, item.what + (item.place ? ` Most of it: ${item.place}` : "")), make("p", {}, `${item.todo} ${gain}`),
       make("p", { class: "note" }, item.evidence.map((e) => `${e.name} ${shown(e.value)} ${e.unit}`).join("; ")));
   }
