@@ -10,7 +10,7 @@ import lockstep
 from lockstep.execution.launches import launch, resident
 from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.programs.program import Recording
-from lockstep.execution.scheduling.schedule import POLLS
+from lockstep.execution.scheduling.looks import POLLS
 from lockstep.execution.streams import buffers as stream_buffers
 from lockstep.kernels import load
 from ptx_twin.programs import kernel

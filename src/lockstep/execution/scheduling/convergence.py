@@ -25,11 +25,11 @@ from lockstep.execution.scheduling.groups import (
     remove_group,
     take_from_group,
 )
-from lockstep.execution.scheduling.machine import MOST_LEFT, PATIENT
+from lockstep.execution.scheduling.looks import changed
+from lockstep.execution.scheduling.machine import MOST_LEFT
 from lockstep.execution.scheduling.masks import only
 
 NOBODY = 1 << 40  # more lanes than there are
-HASH, FACTOR = (1 << 31) - 1, 16777619  # FNV-1a's factor, of 31 bits so that no product overflows
 
 
 @inline
@@ -301,33 +301,6 @@ def leave_convergence(x, w, b, at):
             x.group_state[w, g] = GOES_ON
             found = True
     return found
-
-
-@jit
-def state_of(x, w, at):
-    """A number for what the registers of a warp hold at a block."""
-    state = at
-    first, count = w * x.running[0].register_bytes // 8, x.running[0].register_bytes // 8
-    for word in x.registers[first : first + count]:
-        state = ((state ^ (word & HASH)) * FACTOR + (word >> 31 & HASH)) & HASH
-    return state
-
-
-@inline
-def changed(x, w, at, counts):
-    """Whether the registers of a warp differ from what they were when this was asked last.
-
-    Lanes may count how often they have looked in vain: if ``counts``, the answer is no after
-    PATIENT times.
-    """
-    warp, state = x.warps[w], state_of(x, w, at)
-    same = state == warp.state
-    warp.state = state
-    warp.patience -= counts
-    if same or warp.patience <= 0:
-        warp.patience = PATIENT
-        return False
-    return True
 
 
 @jit

@@ -10,12 +10,10 @@ from lockstep.execution.programs.program import ARRIVALS, EXITED, Ending
 from lockstep.execution.scheduling.barriers import first_of_cluster, open_barriers
 from lockstep.execution.scheduling.blocks import call_block, is_fault
 from lockstep.execution.scheduling.convergence import (
-    changed,
     choose,
     come_to,
     go_on_without_members,
     leave_convergence,
-    state_of,
 )
 from lockstep.execution.scheduling.endings import PARTED, leave_block
 from lockstep.execution.scheduling.groups import (
@@ -27,15 +25,12 @@ from lockstep.execution.scheduling.groups import (
     remove_group,
     retire,
 )
+from lockstep.execution.scheduling.looks import give_way, look_again, may_hope
 from lockstep.execution.scheduling.machine import CLUSTER, Stop
 from lockstep.execution.scheduling.start import start_cluster
 
-POLLS = 16  # turns of a polling loop before others get a turn
-PATIENCE = 1 << 16  # turns of any loop, while other lanes of the warp wait
 TURN = 256  # blocks that the others then get
-MOST_LOOKS = 1 << 16  # turns that change nothing, and of which nothing is told
 WARP_TURN = 1 << 15  # instructions of one warp before the next one runs
-HOPES = 8  # turns of a warp that waits for an mbarrier
 FOR_EVER = 1 << 62  # a clock
 CTA_TURN = 1 << 16  # of one CTA before the next one of its cluster runs: it may wait for that
 
@@ -109,26 +104,6 @@ def run_warp(x, w, budget):
             at, state = after, READY
 
 
-@jit
-def look_again(x, w, start, end, lanes, turn):
-    """Lanes begin another turn of a loop that only looks: where its entries begin.
-
-    One that has changed nothing is not told: how often they looked in vain is told by the order in
-    which warps are executed, and by nothing that takes time. After MOST_LOOKS it is told all the
-    same, so that what waits without end is found.
-    """
-    warp, cta = x.warps[w], x.ctas[w // x.launch[0].warps]
-    state = state_of(x, w, start)
-    same = warp.look_at == start and warp.look_to == end and warp.look_lanes == lanes
-    if not same or warp.look_state != state:
-        warp.looks = 0
-    elif turn >= 0 and warp.looks < MOST_LOOKS:
-        warp.looks += 1
-        cta.stream = turn
-    warp.look_at, warp.look_to, warp.look_lanes, warp.look_state = start, end, lanes, state
-    return cta.stream
-
-
 @inline
 def ends_in_vain(x, w, b, after, lanes):
     """Lanes looped long: other groups run. Whether all of the warp did, so that none gets on."""
@@ -142,23 +117,6 @@ def ends_in_vain(x, w, b, after, lanes):
         if not leave_convergence(x, w, b, after):
             return True
     warp.turn, warp.turns_left = after, TURN
-    return False
-
-
-@inline
-def may_hope(x, w, after):
-    """Whether lanes that wait for an mbarrier are believed to wait for other warps, a few turns.
-
-    Other lanes of their own may come to a barrier meanwhile: who replays what was executed has the
-    whole warp wait there, before what these do next, for which the barrier's others may wait.
-    """
-    warp = x.warps[w]
-    if changed(x, w, after, True):
-        warp.hopes = 0
-    warp.hopes += 1
-    if warp.hopes <= HOPES:
-        return True
-    warp.hopes = 0
     return False
 
 
@@ -179,17 +137,6 @@ def count(x, at, b, lanes):
     x.launch[0].clock += b.count
     x.times[at] += 1
     x.lanes[at] += popcount(lanes)
-
-
-@inline
-def give_way(warp, b):
-    """At the end of a loop's turn: whether lanes that may hold it up should run."""
-    warp.spins += 1
-    warp.polls += b.spins > 0
-    if warp.polls >= POLLS or warp.spins >= PATIENCE:
-        warp.polls = warp.spins = 0
-        return b.spins > 0 or warp.groups > 0
-    return False
 
 
 @jit
