@@ -105,6 +105,30 @@ def test_programs_go_on(small_gpu, stop_after, tmp_path, name, at_issue):
     assert from_everywhere(make, script, stop_after, tmp_path, 30 if name == "bfs" else 2) >= 1
 
 
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_what_is_executed_again_is_so_once_for_all_ranks(
+    small_gpu, ptx, stop_after, tmp_path, ranks
+):
+    def script(device):
+        kernel, cycles = device.load_ptx(ptx)["axpy"], []
+        x, y = device.array(np.ones(4096, "f4")), device.zeros(4096)
+        for _ in range(4):  # each adds
+            cycles.append(kernel[32, 128](4096, 2.0, x, y).cycles)
+        return y.numpy().tobytes(), cycles
+
+    with lockstep.Device(small_gpu, timing=True) as device:
+        whole = script(device), device.result.hash
+    for looks in (5, 9):
+        stop_after(looks)
+        with (
+            pytest.raises(Stop),
+            lockstep.Device(small_gpu, timing=True, checkpoint=tmp_path) as device,
+        ):
+            script(device)
+        with lockstep.Device(small_gpu, timing=True, resume=tmp_path, ranks=ranks) as device:
+            assert (script(device), device.result.hash) == whole
+
+
 @pytest.mark.parametrize("other", [Treatment.EXECUTE, Treatment.WARM])
 def test_launches_that_are_not_simulated_go_on(small_gpu, ptx, stop_after, tmp_path, other):
     treatments = Treatment.SIMULATE, other

@@ -14,6 +14,8 @@ from itertools import repeat
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from lockstep.engine.checkpoint import Keep
 from lockstep.engine.machine import Machine
 from lockstep.engine.progress import Progress
@@ -23,10 +25,11 @@ from lockstep.engine.transport import RankLost, Transport, in_memory
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.gpus.spec import GPU
 from lockstep.host_calls import MemoryCopy
-from lockstep.workload import Command, Cta, Kernel
+from lockstep.workload import ADDRESS, RUN, WARP, Command, Cta, Kernel
 from lockstep.workload.warm import Warming
 
 Item = TypeVar("Item")
+NO_STREAMS = np.zeros(0, WARP), np.zeros(0, RUN), np.zeros(0, ADDRESS), np.zeros(0, np.int64)
 WAIT = 0.1  # seconds between two looks at Ctrl-C
 
 
@@ -110,6 +113,12 @@ class Ranks:
             self.stop()
         if ends.errors:
             raise ends.errors[0]
+
+    def repeat(self, commands: list[Command], frozen: dict) -> None:
+        """As :meth:`Simulation.repeat`, on all ranks: what is executed again is so once."""
+        shared = _share(commands, len(self.simulations))
+        for simulation, theirs in zip(self.simulations, shared):
+            simulation.repeat(theirs, frozen)
 
     def stop(self) -> None:
         """Let several ranks stop after the window that they are in, with a last checkpoint."""
@@ -200,7 +209,16 @@ def _for_each(command: Command, ranks: int) -> list[Command]:
     if ranks == 1:
         return [command]
     ctas = _Ctas(command.ctas, ranks)
-    return [replace(command, ctas=ctas.reader(k)) for k in range(ranks)]
+    again = _Ctas(_only_executed(command.again), ranks) if command.again else None
+    return [
+        replace(command, ctas=ctas.reader(k), again=again.reader(k) if again else None)
+        for k in range(ranks)
+    ]
+
+
+def _only_executed(again: Callable[[], Iterator[Cta]]) -> Callable[[], Iterator[Cta]]:
+    """Executes a kernel again, once for all ranks; nobody reads its streams, so none is kept."""
+    return lambda: (Cta(cta.index, *NO_STREAMS) for cta in again())
 
 
 class _Once(Generic[Item]):

@@ -127,8 +127,7 @@ class Session:
         """Execute commands that were done before ``frozen`` was; their results are in it."""
         begin, compiled = working_seconds(), compiled_seconds()
         try:
-            for simulation in self.ranks.simulations:
-                simulation.repeat(commands, frozen)
+            self.ranks.repeat(commands, frozen)
         finally:
             self.took(begin, compiled)
 
