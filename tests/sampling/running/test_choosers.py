@@ -158,6 +158,16 @@ def test_wherever_a_program_ends_something_stands_for_each_launch(launches, opti
             assert outcome.cycles.half_width == 0
 
 
+def test_strata_that_are_drawn_whole_leave_the_others_their_share():
+    """A launch in 16 takes three times as long: what has met one is to be drawn whole."""
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        cycles = np.where(random.random(300) < 1 / 16, 18_000, 6_000)
+        program = Program(["k"] * 300, cycles + random.integers(-240, 240, 300))
+        program.run(Online(error=1e-5, seed=seed))
+        assert len(_simulated(program)) >= 200, seed
+
+
 def test_one_in_so_many():
     program = Program(["k"] * 101, np.arange(1, 102))
     outcome = program.run(Online(every=10))

@@ -192,18 +192,34 @@ class Online:
         for each in self._strata.values():
             self._learn(each)
         known = [s for s in self._strata.values() if s.count]
-        sizes = np.array([s.launches for s in known], np.float64)
-        mean = np.array([s.mean for s in known])
-        deviation = np.array([s.deviation for s in known])
-        freedom = max(8, sum(s.count for s in known) - len(known))
+        wanted = self._wanted(known)[known.index(stratum)]
+        if wanted >= stratum.launches:
+            return 1
+        # Drawn at this rate, launches of all times together leave twice as much: half as many do.
+        return max(1, int(stratum.launches / max(wanted / 2, FEWEST)))
+
+    def _wanted(self, strata: list[_Stratum]) -> np.ndarray:
+        """How many launches of each stratum should have been drawn of those that there were.
+
+        One that all are to be drawn of has no error, and leaves the others to share what may be.
+        """
+        sizes = np.array([s.launches for s in strata], np.float64)
+        mean = np.array([s.mean for s in strata])
+        deviation = np.array([s.deviation for s in strata])
+        freedom = max(8, sum(s.count for s in strata) - len(strata))
         quantile = student((1 + self._confidence) / 2, freedom)
         assert self._error is not None
         target = (self._error / MARGIN * (sizes @ mean) / quantile) ** 2
-        work = sizes @ (deviation * np.sqrt(mean))
-        wanted = stratum.launches * stratum.deviation / math.sqrt(stratum.mean) * work
-        wanted /= target + sizes @ deviation**2
-        # Drawn at this rate, launches of all times together leave twice as much: half as many do.
-        return max(1, int(stratum.launches / max(wanted / 2, FEWEST)))
+        wanted, some = sizes.copy(), np.ones(len(strata), np.bool_)
+        while some.any():
+            work = sizes[some] @ (deviation * np.sqrt(mean))[some]
+            share = work / (target + sizes[some] @ deviation[some] ** 2)
+            wanted[some] = (sizes * deviation / np.sqrt(mean))[some] * share
+            whole = some & (wanted >= sizes)
+            if not whole.any():
+                break
+            some &= ~whole
+        return np.minimum(wanted, sizes)
 
     def _learn(self, stratum: _Stratum) -> None:
         """Take in times that have become known."""
