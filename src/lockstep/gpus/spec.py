@@ -113,8 +113,9 @@ class L1(Spec, frozen=True, kw_only=True):
             0,
             64,
             "banks",
-            "lines looked up in a cycle, one a bank; loads then take as many cycles as their words "
-            "are in one bank of shared memory; 0 = banks of sectors alone",
+            "lines looked up in a cycle, one a bank; the words of a load are then read when its "
+            "lines are there, in as many cycles as are in one bank of shared memory; 0 = banks of "
+            "sectors alone",
         ),
     ] = 0
     bytes_per_cycle: Annotated[int, within(1, 4096, "bytes/cycle", "data read out in a cycle")] = (

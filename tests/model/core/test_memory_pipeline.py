@@ -206,6 +206,22 @@ def test_with_tag_banks_a_load_takes_its_words_or_its_lines(watch, tiny, text, o
     assert at[6] - at[4] == gpu.shared.latency + cycles
 
 
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("stride, passes", [(136, 2), (144, 4), (160, 8), (192, 16), (128, 32)])
+def test_words_of_a_miss_are_read_when_all_its_lines_are_there(watch, tiny, count, stride, passes):
+    """32 lines each, and ``count`` loads that wait for them; of 132 bytes no bank has two words."""
+    gpu = tiny(l1__tag_banks=4, l1__miss_queue=64, **PROMPT)
+
+    def used(stride):
+        k = KernelBuilder("misses", grid=1, block=32)
+        for n in range(count):
+            k(f"LDG.E R{10 + n}, [R2]", address=lambda at: A + stride * at.lane)
+        k("IADD3 R4, R10, R11, RZ")
+        return watch(k.workload(), gpu).of(0)[count]
+
+    assert used(stride) - used(132) == count * (passes - 1)
+
+
 def test_with_tag_banks_stores_take_a_cycle_for_lines_of_four_banks(watch, tiny):
     k = KernelBuilder("stores", grid=1, block=32, shared_bytes=256)
     k("STG.E [R2], R1", address=lambda at: A + 512 * at.lane)

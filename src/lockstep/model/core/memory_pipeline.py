@@ -10,7 +10,7 @@ from lockstep.isa.instruction import OpClass
 from lockstep.model import witness
 from lockstep.model.cache import l1, l1_banks, l1_prefetch
 from lockstep.model.clock import NEVER
-from lockstep.model.core import attribution, bulk, stores
+from lockstep.model.core import attribution, bulk, l1_words, stores
 from lockstep.model.core.accounting import account_blocked
 from lockstep.model.core.cluster import is_remote
 from lockstep.model.core.coalescer import (
@@ -83,7 +83,7 @@ def begin_transactions(c, s, a, now):
     instruction = instruction_of(c, s, access)
     enter_stage(c, s, a)
     sm.transactions = coalesce(c, s, access, kernel, cta, warp, instruction)
-    sm.words_until = 0
+    sm.began = now
     if sm.transactions == 0:  # a copy of no bytes
         has_nothing(access, now)
     if c.l1.spec[0].tag_bits > 0:
@@ -91,10 +91,7 @@ def begin_transactions(c, s, a, now):
         if instruction.op == LOAD and access.space != LOCAL:
             record = c.addresses[cta.addresses + access.address]
             n = passes(c, s, record, cta.pool, access, instruction, False)  # of the L1
-            if c.spec[0].ideal_coalescing:
-                n = min(n, sm.transactions)
-            sm.words_until = now + n
-            sm.accept_free = max(sm.accept_free, now + n)
+            access.passes = min(n, sm.transactions) if c.spec[0].ideal_coalescing else n
     c.counters[s].transactions += sm.transactions
     count_request(c, s, access, sm.transactions)
 
@@ -265,11 +262,14 @@ def through_l1(c, s, now):
             blocked(c, s, came, now)
             return
         used |= banks
-        if sm.words_until == 0:
+        if access.passes == 0:
             sectors += popcount(transaction.sectors)
         passed(c, s, max(1, -(-sectors // c.l1.spec[0].cycle_sectors)), now)
     extra = c.spec[0].texture_cycles if instruction.op == TEXTURE else 0
-    words = sm.words_until + c.l1.spec[0].hit_cycles if sm.words_until > 0 else 0
+    words = 0
+    if access.passes > 0 and access.remaining == 1:  # all of them are here
+        words = l1_words.read(c, s, access, sm.began) + c.l1.spec[0].hit_cycles
+        sm.accept_free = max(sm.accept_free, sm.words_free)
     leave(c, s, words, extra)
 
 

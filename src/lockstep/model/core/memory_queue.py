@@ -35,7 +35,7 @@ def enqueue(c, s, b, w, instruction, now):
     access.address = warp.address
     access.space = instruction.space
     access.remaining = 1
-    access.latest = 0
+    access.latest = access.passes = 0
     next_address(warp)
     start = max(sub.address_free, now)
     wide = instruction.space == GLOBAL or instruction.space == GENERIC

@@ -7,7 +7,7 @@ from lockstep.model.cache import l1, l1_prefetch, l1_waiting, miss_queue, mshr_f
 from lockstep.model.cache.l1_fill import fill
 from lockstep.model.cache.prefetch import state as prefetching
 from lockstep.model.clock import NEVER
-from lockstep.model.core import attribution, paging
+from lockstep.model.core import attribution, l1_words, paging
 from lockstep.model.core.accounting import account_no_credit
 from lockstep.model.core.done import note
 from lockstep.model.core.state import DONE_ACCESS, DONE_ACKNOWLEDGED, SUBCYCLES
@@ -172,7 +172,14 @@ def arrived(c, s, a, sectors, now):
     access.latest = max(access.latest, cycle)
     access.remaining -= popcount(sectors)
     if access.remaining == 0:
-        note(c, s, DONE_ACCESS, a, access.latest)
+        ends(c, s, a, access, now)
+
+
+@inline
+def ends(c, s, a, access, now):
+    """The last sectors of an access are here: it ends when its words are read."""
+    words = l1_words.read(c, s, access, now) - now - 1 if access.passes > 0 else 0
+    note(c, s, DONE_ACCESS, a, access.latest + words)
 
 
 @inline
@@ -220,7 +227,7 @@ def resume(c, s, now):
             access.latest = max(access.latest, now + c.l1.spec[0].hit_cycles)
             access.remaining -= hits
             if access.remaining == 0:
-                note(c, s, DONE_ACCESS, a, access.latest)
+                ends(c, s, a, access, now)
 
 
 @inline

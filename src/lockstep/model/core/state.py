@@ -146,7 +146,8 @@ SM_STATE = np.dtype(
         "position", "transactions",  # next and number of its transactions
         "free_access",
         "blocked", "l1_ready",
-        "words_until",  # cycle at which the words of the access are read, or 0: sectors count
+        "began",  # cycle in which the access came to the L1 stage
+        "words_free",  # cycle from which words may be read over the L1's banks
         "queue_blocked",  # 1: the L1 stage waits for room in the miss queue
         "line_blocked",  # 1: it waits for a way of a set whose ways all wait for fills
         "no_credit",  # cycle at which the L1 stage, a request could not go on, or -1
@@ -290,7 +291,9 @@ ACCESS = np.dtype(
         "i4",
         "lane", "sent",  # of a bulk copy: the active lane and how many of its bytes
     )
-    + ints("i2", "warp", "space", "group", "lanes")
+    + ints("i2", "warp", "group")
+    + ints("i1", "space", "lanes")
+    + ints("i2", "passes")  # over the L1's banks, to read the words of a load; 0: that is not told
     + ints("i4", "place")  # of a CU's instruction in the ring of its wait counter
 )  # fmt: skip
 """A memory instruction in flight. ``remaining``: sectors not yet here, plus one while it is in
