@@ -1,6 +1,6 @@
 import pytest
 
-from lockstep.correlation.kernels import base_name, full_name
+from lockstep.correlation.kernels import base_name, full_name, same_kernel
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,18 @@ def test_full_names(written, name):
 )
 def test_base_names(full, base):
     assert base_name(full) == base
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "same"),
+    [
+        ("scale", "void scale<float, (int)4>(float *)", True),
+        ("_Z5scaleIfEvPT_i", "scale<float>", True),
+        ("scale<float>", "scale<int>", False),
+        ("ns::add(int)", "add", True),
+        ("add", "scale<float>", False),
+    ],
+)
+def test_names_of_one_kernel(name, other, same):
+    assert same_kernel(name, other) is same
+    assert same_kernel(other, name) is same

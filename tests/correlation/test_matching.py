@@ -71,6 +71,36 @@ def test_of_a_run_of_some_launches_the_numbers_count():
     assert numbers(found) == [(3, 3), (4, 4)]
 
 
+def test_of_a_run_of_some_launches_the_instance_of_a_template_counts():
+    hardware = run("k<int>", "k<float>", "k<int>")
+    found = match(hardware, [results("k<int>", "k<int>", numbers=[2, 3])])
+    assert numbers(found) == [(3, 3)]
+
+
+def test_where_some_launches_were_measured_their_numbers_count():
+    """If all have the names that these launches have here; else, as is said, the order."""
+    found = match(run("a", "b", numbers=[3, 4]), [results("a", "b", "a", "b")])
+    assert numbers(found) == [(3, 3), (4, 4)]
+    found = match(run("a", "b", numbers=[3, 4]), [results("a", "a", "b", "b")])
+    assert numbers(found) == [(3, 1), (4, 3)]
+    assert "app: not all launches were measured" in found.remarks[0]
+    found = match(run("", "", numbers=[2, 4]), [results("a", "a", "b", "b")])
+    assert numbers(found) == [(2, 2), (4, 4)]
+
+
+def test_two_runs_of_a_program_are_refused():
+    one, other = results("a"), results("a", "b")
+    with pytest.raises(LockstepError, match="app: launch 1 is in here and in there; give one run"):
+        match(run("a", "b"), [one, other._replace(origin="there")])
+    with pytest.raises(LockstepError, match="app: launch 1 is in here"):
+        match(run("a", program=""), [one, other])
+
+
+def test_parts_of_a_run_are_one_run():
+    parts = [results("a"), results("b", "a", numbers=[2, 3])]
+    assert numbers(match(run("a", "b", "a"), parts)) == [(1, 1), (2, 2), (3, 3)]
+
+
 def test_without_names_of_kernels_the_order_counts():
     found = match(run("", "", ""), [results("a", "b")])
     assert numbers(found) == [(1, 1), (2, 2)]

@@ -37,6 +37,14 @@ def base_name(name: str) -> str:
     return text or name
 
 
+def same_kernel(name: str, other: str) -> bool:
+    """Whether two names may be of one kernel; some leave out namespaces or template arguments."""
+    a, b = full_name(name), full_name(other)
+    if "<" in a and "<" in b:
+        return a == b
+    return base_name(a) == base_name(b)
+
+
 def _without_parameters(text: str) -> str:
     """Up to the parenthesis that belongs to the last one."""
     if not text.endswith(")"):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from lockstep.correlation.kernels import base_name, full_name
+from lockstep.correlation.kernels import base_name, full_name, same_kernel
 from lockstep.correlation.launches import Launch, together
 from lockstep.correlation.results import Ours
 from lockstep.errors import LockstepError
@@ -39,6 +39,7 @@ def match(hardware: Sequence[Launch], results: Sequence[Ours]) -> Matching:
     one after the other. Raises :class:`LockstepError` where it is not clear which of several runs
     of a program is meant, and where no launch has a partner.
     """
+    _check_once(results)
     measured = _by_program(hardware)
     simulated: dict[str, list[Launch]] = defaultdict(list)
     for result in results:
@@ -68,6 +69,18 @@ def match(hardware: Sequence[Launch], results: Sequence[Ours]) -> Matching:
     if not found.pairs:
         raise LockstepError("nothing to compare: " + "; ".join(found.remarks))
     return found
+
+
+def _check_once(results: Sequence[Ours]) -> None:
+    """Results of one program may be parts of a run, and not two of them."""
+    first: dict[tuple[str, int], Ours] = {}
+    for result in results:
+        for launch in result.launches:
+            other = first.setdefault((result.program, launch.number), result)
+            if other is not result:
+                what = f"{result.program}: launch {launch.number} is in {other.origin} and in "
+                what += f"{result.origin}; give one run of a program, or names: NAME=RESULT"
+                raise LockstepError(what)
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -104,6 +117,9 @@ def _match_program(
             f"{name} ({times})" if name else "all launches" for name, times in cut.items()
         )
         found.remarks.append(f"{of_program}simulated in part, and not compared: {names}")
+    if hardware[0].kernel and _has_gaps(hardware) and not (_has_gaps(ours) or _fit(hardware, ours)):
+        what = "not all launches were measured, and their numbers are of other kernels here: "
+        found.remarks.append(f"{of_program}{what}the n-th of a kernel is compared with the n-th")
     for pair in unlike[:MOST_NAMES]:
         h, o = pair
         what = f"launch {h.number} of {h.kernel} has grid {h.grid} and block {h.block} there, "
@@ -141,8 +157,10 @@ def _check_sections(program: str, launches: list[Launch]) -> None:
 
 def _pairs(hardware: list[Launch], ours: list[Launch]) -> list[LaunchPair]:
     if not any(launch.kernel for launch in hardware):  # nothing but the order says which is which
+        if _has_gaps(hardware):
+            return _pairs_by_number(hardware, ours)
         return [LaunchPair(h, o) for h, o in zip(hardware, ours)]
-    if [o.number for o in ours] != list(range(1, len(ours) + 1)):
+    if _has_gaps(ours) or (_has_gaps(hardware) and _fit(hardware, ours)):
         return _pairs_by_number(hardware, ours)
     theirs, mine = _by_name(hardware), _by_name(ours)
     found: dict[int, LaunchPair] = {}
@@ -152,11 +170,28 @@ def _pairs(hardware: list[Launch], ours: list[Launch]) -> list[LaunchPair]:
     return [found[id(h)] for h in hardware if id(h) in found]
 
 
+def _has_gaps(launches: list[Launch]) -> bool:
+    """Whether these are some launches of a run, by their numbers."""
+    return [launch.number for launch in launches] != list(range(1, len(launches) + 1))
+
+
+def _fit(hardware: list[Launch], ours: list[Launch]) -> bool:
+    """Whether measured launches have the numbers that they have here: all names are the same."""
+    numbered = {launch.number: launch for launch in ours}
+    if len({launch.number for launch in hardware}) < len(hardware):
+        return False
+    return all(
+        h.number in numbered and same_kernel(h.kernel, numbered[h.number].kernel) for h in hardware
+    )
+
+
 def _pairs_by_number(hardware: list[Launch], ours: list[Launch]) -> list[LaunchPair]:
-    """Of a run in which some launches alone were simulated: the n-th one is the n-th measured."""
-    numbered = {launch.number: launch for launch in hardware}
-    pairs = [LaunchPair(numbered[o.number], o) for o in ours if o.number in numbered]
-    return [p for p in pairs if _base(p.hardware) == _base(p.ours)]
+    """Of a run some of whose launches alone are there: the n-th one is the n-th."""
+    numbered = {launch.number: launch for launch in ours}
+    pairs = [LaunchPair(h, numbered[h.number]) for h in hardware if h.number in numbered]
+    return [
+        p for p in pairs if not p.hardware.kernel or same_kernel(p.hardware.kernel, p.ours.kernel)
+    ]
 
 
 def _base(launch: Launch) -> str:
