@@ -74,6 +74,66 @@ def test_nsights_page_of_metrics(file):
     assert (first.number, second.number) == (1, 2)
 
 
+def test_nsights_launches_of_a_process_are_in_the_order_of_their_ids(file):
+    head, units, first, second = NSIGHT.splitlines()[2:6]
+    launches = read_hardware(file("\n".join([head, units, second, first, ""])))
+    assert [(x.number, x.metrics[CYCLES]) for x in launches] == [(1, 1000), (2, 2000)]
+    head, *rows = LONG.splitlines()
+    first, second = read_hardware(file("\n".join([head, rows[-1], *rows[:-1], ""])))
+    assert (first.metrics[CYCLES], second.metrics[CYCLES]) == (1000, 2000)
+
+
+def test_nsights_launches_of_processes_are_apart(file):
+    text = "ID,Process ID,Process Name,Kernel Name,gpc__cycles_elapsed.max\n"
+    text += "1,7,app,k,2\n0,7,app,k,1\n0,8,app,k,3\n"
+    launches = read_hardware(file(text))
+    assert [(x.number, x.metrics[CYCLES]) for x in launches] == [(1, 1), (2, 2), (3, 3)]
+
+
+@pytest.mark.parametrize(
+    ("unit", "value"),
+    [("MB", 4e6), ("KiB", 4096), ("byte", 4), ("Gbyte", 4e9)],
+)
+def test_nsights_units(file, unit, value):
+    scale, _ = read_hardware(file(NSIGHT.replace("Kbyte", unit)))
+    assert scale.metrics["dram__bytes_read.sum"] == value
+
+
+def test_what_is_in_an_unknown_unit_is_refused_where_it_is_used(file):
+    with pytest.raises(InputError, match=r"line 4: dram__bytes_read.sum is in 'Gb', which is no"):
+        read_hardware(file(NSIGHT.replace("Kbyte", "Gb")))
+    with pytest.raises(InputError, match=r"line 4: gpu__time_duration.sum is in 'cycle'"):
+        read_hardware(file(NSIGHT.replace("usecond", "cycle")))
+    with pytest.raises(InputError, match=r"line 3: Duration is in 'fortnight'"):
+        read_hardware(file(LONG.replace('"ms"', '"fortnight"')))
+    scale, _ = read_hardware(file(NSIGHT.replace("Kbyte", "Gb").replace("_read.", "_other.")))
+    assert scale.metrics[CYCLES] == 1000 and "dram__bytes_other.sum" not in scale.metrics
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        (NSIGHT.replace('"2.50"', '"2,50"'), "line 5: gpu__time_duration.sum = '2,50'"),
+        (NSIGHT.replace('"1,000"', '"1\u202f000"'), "line 5: gpc__cycles_elapsed.max = '1"),
+        (LONG.replace('"0.5"', '"0,5"'), "line 3: Duration = '0,5'"),
+        (NVPROF.replace('"0.5"', '"0,5"'), "line 4: achieved_occupancy = '0,5'"),
+        ('kernel,cycles\nk,"12,5"\n', "line 2: cycles = '12,5'"),
+        ("kernel,cycles\nk,1.234.567\n", "line 2: cycles = '1.234.567'"),
+    ],
+)
+def test_numbers_of_other_languages_are_refused(file, text, where):
+    with pytest.raises(InputError) as error:
+        read_hardware(file(text))
+    assert where in str(error.value) and "LC_ALL=C" in str(error.value)
+
+
+def test_cells_that_nobody_counts_may_be_any(file):
+    scale, _ = read_hardware(
+        file(NSIGHT.replace("dram__bytes_read", "other__counter").replace('"4"', '"1,2"'))
+    )
+    assert scale.metrics[CYCLES] == 1000 and "other__counter.sum" not in scale.metrics
+
+
 def test_nvprofs_launches(file):
     scale, add = read_hardware(file(NVPROF))
     assert scale.kernel == "scale(float*, int)"
@@ -95,6 +155,66 @@ def test_nvprofs_summary_stands_for_all_launches(file):
     launches = read_hardware(file(NVPROF_SUMMARY))
     assert [launch.number for launch in launches] == [1, 2]
     assert all(launch.metrics["dram__sectors_read.sum"] == 640 for launch in launches)
+
+
+def test_nvprofs_summary_of_events_and_metrics(file):
+    events = NVPROF_SUMMARY.replace("Metric Name", "Event Name")
+    events = events.replace("dram_read_transactions", "elapsed_cycles_sm")
+    events = "".join(line for line in events.splitlines(True) if "inst_executed" not in line)
+    both = "==1== Event result:\n" + events + "==1== Metric result:\n" + NVPROF_SUMMARY
+    for where in ({}, {"Kernel": "scale(float*)"}):
+        launches = read_hardware(file(both), where)
+        assert len(launches) == 2
+        assert launches[0].metrics == {
+            "sm__cycles_elapsed.sum": 640,
+            "dram__sectors_read.sum": 640,
+            "sm__inst_executed.sum": 10,
+        }
+
+
+def test_nvprofs_unknown_units_are_refused_where_they_are_used(file):
+    with pytest.raises(InputError, match="line 2: Duration is in 'hours'"):
+        read_hardware(file(NVPROF_TIMES.replace("ms,us", "ms,hours")))
+    assert read_hardware(file(NVPROF_TIMES.replace("ms,us", "Hours,us")))[0].number == 1
+
+
+def test_launches_of_a_table_have_the_numbers_that_it_says(file):
+    text = "program,launch,kernel,cycles\na,4,k,40\na,2,other,20\nb,0,k,7\na,3,k,30\n"
+    launches = read_hardware(file(text))
+    said = [(x.program, x.kernel, x.number, x.metrics[CYCLES]) for x in launches]
+    assert said == [("a", "other", 3, 20), ("a", "k", 4, 30), ("b", "k", 1, 7), ("a", "k", 5, 40)]
+    from_one = read_hardware(file(text.replace("b,0", "b,1")))
+    assert [x.number for x in from_one] == [2, 3, 1, 4]
+
+
+def test_launches_may_be_counted_in_each_kernel(file):
+    text = "kernel,launch,cycles\nk,2,20\nother,1,7\nk,1,10\n"
+    launches = read_hardware(file(text))
+    assert [(x.kernel, x.metrics[CYCLES]) for x in launches] == [("k", 10), ("other", 7), ("k", 20)]
+    assert [x.number for x in launches] == [1, 2, 3]
+    with pytest.raises(InputError, match="line 2: launch 3 of k, but none is its launch 2"):
+        read_hardware(file(text.replace("k,2", "k,3")))
+
+
+@pytest.mark.parametrize(
+    ("cell", "problem"),
+    [
+        ("first", "line 3: launch = 'first'; expected the number of a launch"),
+        ("-1", "line 3: launch = '-1'"),
+        ("1.5", "line 3: launch = '1.5'"),
+        ("", "line 3: launch = ''"),
+        ("0", "line 3: launch 0 of k is on line 2, too; delete one of them"),
+    ],
+)
+def test_launches_that_have_no_number_of_their_own_are_refused(file, cell, problem):
+    with pytest.raises(InputError) as error:
+        read_hardware(file(f"kernel,launch,cycles\nk,0,10\nk,{cell},20\n"))
+    assert problem in str(error.value)
+
+
+def test_other_columns_may_be_no_numbers_of_launches(file):
+    launches = read_hardware(file("kernel,id,cycles\nk,b,10\nk,a,20\n"))
+    assert [x.metrics[CYCLES] for x in launches] == [10, 20]
 
 
 def test_a_table_of_programs_and_launches(file):
@@ -173,6 +293,8 @@ def test_a_file_that_is_absent_is_named(tmp_path):
         ("1,234.5", 1234.5), ("-3", -3), ("1e3", 1000), (".5", 0.5), ("45.60%", 45.6), ("", None),
         ("nan", None), ("inf", None), ("1_000", None), ("0x10", None), ("1e400", None),
         ("9" * 70, None), ("٣", None), (",", None), ("1e999", None), ("12 GB/s", None),
+        ("12,5", None), ("1,2,3", None), ("0,004", None), ("1,2345", None), ("1234,567", None),
+        ("1,234,567", 1234567), ("-1,234", -1234),
     ],
 )  # fmt: skip
 def test_numbers(text, value):

@@ -28,9 +28,24 @@ def test_launches_in_the_order_of_their_calls(tmp_path):
     assert late.metrics == {"gpu__time_duration.sum": 20, "launch__registers_per_thread": 16}
 
 
-def test_the_unit_of_times_is_in_the_head(tmp_path):
-    first, _ = _read(tmp_path, HEAD.replace("Duration (ns)", "Duration (us)"), *ROWS)
-    assert first.metrics["gpu__time_duration.sum"] == 10_000
+@pytest.mark.parametrize(
+    ("unit", "factor"),
+    [("us", 1e3), ("\u03bcs", 1e3), ("\u00b5s", 1e3), ("usec", 1e3), ("nsec", 1), ("msec", 1e6),
+     ("sec", 1e9)],
+)  # fmt: skip
+def test_the_unit_of_times_is_in_the_head(tmp_path, unit, factor):
+    first, _ = _read(tmp_path, HEAD.replace("Duration (ns)", f"Duration ({unit})"), *ROWS)
+    assert first.metrics["gpu__time_duration.sum"] == 10 * factor
+
+
+def test_times_in_an_unknown_unit_are_refused(tmp_path):
+    with pytest.raises(InputError, match=r"has times in 'MB', in the column Duration .MB.; expect"):
+        _read(tmp_path, HEAD.replace("Duration (ns)", "Duration (MB)"), *ROWS)
+
+
+def test_a_time_with_a_decimal_comma_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"line 2: Duration .ns. = '2,5'; .*LC_ALL=C"):
+        _read(tmp_path, HEAD, ROWS[0].replace("20", '"2,5"', 1))
 
 
 @pytest.mark.parametrize("column", ["Duration (ns)", "Name"])

@@ -115,6 +115,13 @@ def test_any_table_with_kernels_and_times(tmp_path):
     assert _read(tmp_path, OURS, model="b").times.tolist() == [42]
 
 
+def test_rows_of_any_table_are_in_the_order_of_launches(tmp_path):
+    head, first, second, other = OURS.splitlines()
+    table = _read(tmp_path, "\n".join([head, second, first, other, ""]).replace("index", "launch"))
+    assert table.times.tolist() == [700, 1500, 42]
+    assert table.frame["registers"].tolist() == [10, 16, 16]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -166,5 +173,11 @@ def test_times_are_merged_by_order_and_name(tmp_path):
     message = r"launch 1 of the program, add, has block \(64, 1, 1\), and \(128, 1, 1\) was meas"
     with pytest.raises(LockstepError, match=message):
         imports.merge(LaunchTable.of([scale, add | {"block_x": 64}]), measured)
+    brief = _read(tmp_path, GPU_TRACE.replace(SCALE, "scale"))  # without template arguments
+    assert imports.merge(program, brief).times.tolist() == [700, 1500]
+    assert imports.merge(program, brief).frame["name"][0] == "_Z5scaleIfLi4EEvPT_"
+    instance = _read(tmp_path, GPU_TRACE.replace("float, (int)4", "float, (int)2"))
+    with pytest.raises(LockstepError, match="is scale<float,4>, and scale<float,2> was measured"):
+        imports.merge(program, instance)
     unsized = _read(tmp_path, "kernel,ns\nscale,7\nadd,9\n")
     assert imports.merge(LaunchTable.of([{**scale, "name": "scale"}, add]), unsized).has_times

@@ -6,7 +6,7 @@ import io
 import lzma
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -14,7 +14,10 @@ from lockstep.errors import InputError
 
 MOST_BYTES = 1 << 28  # of a table, decompressed
 _MARK = "=="  # begins what profilers say between the lines of a table
-_NUMBER = re.compile(r"-?(?:\d[\d,]*)?\.?\d+(?:[eE][+-]?\d{1,3})?\Z", re.ASCII)
+_NUMBER = re.compile(
+    r"-?(?:[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?|\d*\.?\d+)(?:[eE][+-]?\d{1,3})?\Z", re.ASCII
+)
+_OTHER_NUMBER = re.compile(r"-?[0-9][0-9.,'\u2019\s]*[0-9](?:[eE][+-]?[0-9]{1,3})?\Z")
 
 
 class Table(NamedTuple):
@@ -29,6 +32,30 @@ class Table(NamedTuple):
         """Each row by its columns; of two columns with one name the first counts."""
         for row in self.rows:
             yield dict(zip(reversed(self.columns), reversed(row)))
+
+    def number(self, line: int, column: str, text: str) -> float | None:
+        """As :func:`number`; raises :class:`InputError` for one that another language writes so."""
+        value = number(text)
+        if value is None and _OTHER_NUMBER.match(text.removesuffix("%").rstrip()):
+            what = f"{column} = {text[:40]!r}; expected a number as 1,234.5: write the table with "
+            raise InputError(self.path, f"line {line}", f"{what}LC_ALL=C")
+        return value
+
+    def arranged(self, turns: Sequence[tuple[Hashable, float] | None]) -> "Table":
+        """With the rows of a group in the order of their numbers, in the places of that group.
+
+        ``turns`` are group and number of each row; None stays where it is.
+        """
+        groups: dict[Hashable, list[tuple[float, int]]] = {}
+        for place, turn in enumerate(turns):
+            if turn is not None:
+                groups.setdefault(turn[0], []).append((turn[1], place))
+        order = list(range(len(turns)))
+        for group in groups.values():
+            for (_, place), (_, row) in zip(group, sorted(group)):
+                order[place] = row
+        rows, lines = ([every[n] for n in order] for every in (self.rows, self.lines))
+        return self._replace(rows=rows, lines=lines)
 
 
 def read_table(path: str | Path, is_head: Callable[[list[str]], bool]) -> Table:
@@ -61,7 +88,10 @@ def read_table(path: str | Path, is_head: Callable[[list[str]], bool]) -> Table:
 
 
 def number(text: str) -> float | None:
-    """A finite number, perhaps with commas between thousands or a percent sign; else None."""
+    """A finite number, perhaps with commas between thousands or a percent sign; else None.
+
+    A comma elsewhere may be a decimal one: that is no number.
+    """
     text = text.removesuffix("%").rstrip()
     if len(text) > 64 or not _NUMBER.match(text):
         return None

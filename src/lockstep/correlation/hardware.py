@@ -48,7 +48,7 @@ def kind_of(table: Table) -> ModuleType:
 
 
 def chosen(table: Table, where: Mapping[str, str]) -> Table:
-    """The rows that have these values; the row of units stays, as no row of it is a launch's."""
+    """The rows that have these values, and those that are no launch's: units, nvprof's heads."""
     for name, value in where.items():
         if name not in table.columns:
             raise InputError(table.path, "", f"has no column {name}")
@@ -57,7 +57,9 @@ def chosen(table: Table, where: Mapping[str, str]) -> Table:
         kept = [
             (row, line)
             for row, line in zip(table.rows, table.lines)
-            if row[place] == value or (kernel is not None and not row[kernel])
+            if row[place] == value
+            or (kernel is not None and not row[kernel])
+            or nvprof.is_head(row)
         ]
         if not any(row[place] == value for row, _ in kept):
             raise InputError(table.path, "", f"has no row with {name} = {value}")

@@ -1,22 +1,22 @@
 """Nsight Compute's tables: ``ncu --csv``, one row a launch (``--page raw``) or one row a metric."""
 
+import functools
 import re
 from collections.abc import Iterator
 
 from lockstep.correlation.csvfile import Table, dimensions, number
-from lockstep.correlation.launches import Launch
+from lockstep.correlation.launches import DURATION, Launch
+from lockstep.correlation.units import TIMES, scale
 from lockstep.errors import InputError
 from lockstep.metrics import aliases
+from lockstep.metrics.registry import REGISTRY
 
 KERNEL, METRIC, UNIT, VALUE = "Kernel Name", "Metric Name", "Metric Unit", "Metric Value"
 PROGRAM = ("program", "model", "group", "Process Name")  # the first of them that is there
 
 SAME = aliases.same(aliases.NSIGHT)
 """Other names of what lockstep counts, where the name that it uses is absent."""
-_TIMES = {"nsecond": 1.0, "usecond": 1e3, "msecond": 1e6, "second": 1e9}
-_TIMES |= {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
-_PREFIX = re.compile(r"([KMGT])[a-z]+(?:/\w+)?\Z")
-_POWERS = {"K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_OURS = re.compile("|".join(re.escape(m.name).replace(r"\{\}", r"\w+") for m in REGISTRY))
 
 
 def is_head(cells: list[str]) -> bool:
@@ -26,15 +26,27 @@ def is_head(cells: list[str]) -> bool:
 
 def launches(table: Table) -> Iterator[Launch]:
     """The launches of a table, in its order."""
+    table = _in_order(table)
     yield from _long(table) if METRIC in table.columns else _wide(table)
 
 
-def scale(unit: str) -> float:
-    """What a number in a unit is multiplied by: bytes, counts and nanoseconds come out."""
-    if unit in _TIMES:
-        return _TIMES[unit]
-    found = _PREFIX.match(unit)
-    return _POWERS[found[1]] if found else 1.0
+@functools.lru_cache(maxsize=4096)
+def used(name: str) -> bool:
+    """Whether lockstep counts a metric, too."""
+    return name in SAME or bool(_OURS.fullmatch(name))
+
+
+def factor(table: Table, line: int, name: str, unit: str) -> float | None:
+    """What a metric in a unit is multiplied by; None if neither is known.
+
+    Raises :class:`InputError` for an unknown unit of a metric that lockstep counts.
+    """
+    time = unit and SAME.get(name, name) == DURATION
+    found = TIMES.get(unit) if time else scale(unit)
+    if found is None and used(name):
+        what = f"{name} is in {unit[:40]!r}, which is no unit that is known"
+        raise InputError(table.path, f"line {line}", f"{what}; ncu has --print-units base")
+    return found
 
 
 def program_column(columns: list[str]) -> str:
@@ -51,16 +63,38 @@ def named(values: dict[str, float]) -> dict[str, float]:
     return found
 
 
+def _in_order(table: Table) -> Table:
+    """With the rows of a process by their IDs; those that have none stay in their places."""
+    program = program_column(table.columns)
+    turns = [
+        (_process(record, program), turn)
+        if record[KERNEL] and (turn := number(record.get("ID", ""))) is not None
+        else None
+        for record in table.records()
+    ]
+    return table.arranged(turns)
+
+
+def _process(record: dict[str, str], program: str) -> tuple[str | None, str | None]:
+    return record.get(program), record.get("Process ID")
+
+
 def _wide(table: Table) -> Iterator[Launch]:
     """A row a launch; the row of units has no kernel, and may be absent."""
     program = program_column(table.columns)
     numbers: dict[str, int] = {}
-    units = dict.fromkeys(table.columns, 1.0)
-    for record in table.records():
+    units: dict[str, float | None] = dict.fromkeys(table.columns, 1.0)
+    strict = {name for name in table.columns if used(name)}
+    for line, record in zip(table.lines, table.records()):
         if not record[KERNEL]:
-            units = {name: scale(unit) for name, unit in record.items()}
+            units = {name: factor(table, line, name, unit) for name, unit in record.items()}
             continue
-        values = {n: v * units[n] for n, text in record.items() if (v := number(text)) is not None}
+        values = {}
+        for name, text in record.items():
+            value = table.number(line, name, text) if name in strict else number(text)
+            unit = units[name]
+            if value is not None and unit is not None:
+                values[name] = value * unit
         yield _launch(record, program, numbers, values)
 
 
@@ -74,16 +108,19 @@ def _long(table: Table) -> Iterator[Launch]:
     key = None
     first: dict[str, str] = {}
     values: dict[str, float] = {}
-    for record in table.records():
-        here = record.get(program), record["ID"], record[KERNEL]
+    for line, record in zip(table.lines, table.records()):
+        here = _process(record, program), record["ID"], record[KERNEL]
         if key is not None and here != key:
             yield _launch(first, program, numbers, values)
             values = {}
         if here != key:
             key, first = here, record
-        value = number(record[VALUE])
-        if value is not None:  # a metric that several sections have is the same in all of them
-            values.setdefault(record[METRIC], value * scale(record[UNIT]))
+        name = record[METRIC]
+        unit = factor(table, line, name, record[UNIT])
+        text = record[VALUE]
+        value = table.number(line, name, text) if used(name) else number(text)
+        if value is not None and unit is not None:
+            values.setdefault(name, value * unit)  # the same in all sections that have it
     if key is not None:
         yield _launch(first, program, numbers, values)
 

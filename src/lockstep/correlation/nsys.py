@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from lockstep.correlation.csvfile import Table, dimensions, number
 from lockstep.correlation.launches import DURATION, Launch
-from lockstep.correlation.nsight import scale
+from lockstep.correlation.units import TIMES as UNITS
 from lockstep.errors import InputError
 
 TIMES = ("Kernel Dur", "Duration")
@@ -36,13 +36,16 @@ def launches(table: Table) -> Iterator[Launch]:
             what = f"has no columns {begins}X, {begins}Y and {begins}Z, nor {whole}"
             raise InputError(table.path, "", what)
     unit = _UNIT.match(time)
-    factor = scale(unit[2]) if unit else 1.0
+    if unit and unit[2] not in UNITS:
+        what = f"has times in {unit[2][:40]!r}, in the column {time[:80]}; expected ns, us, ms or s"
+        raise InputError(table.path, "", what)
+    factor = UNITS[unit[2]] if unit else 1.0
     found = []
     for line, record in zip(table.lines, table.records()):
         grid, block = (_size(record, columns, what) for what in ("grid", "block"))
         if not grid or not record[kernel]:
             continue  # a copy
-        value = number(record[time])
+        value = table.number(line, time, record[time])
         if value is None:
             what = f"{time} = {record[time]!r}; expected a number"
             raise InputError(table.path, f"line {line}", what)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from lockstep.correlation.csvfile import Table, number
 from lockstep.correlation.kernels import CORRELATION
 from lockstep.correlation.launches import CYCLES, DURATION, Launch
-from lockstep.correlation.nsight import scale
+from lockstep.correlation.units import TIMES, scale
 from lockstep.errors import InputError
 
 MOST_INVOCATIONS = 1_000_000  # of a kernel
@@ -48,6 +48,17 @@ def launches(table: Table) -> Iterator[Launch]:
     yield from _summary(table) if "Invocations" in table.columns else _trace(table)
 
 
+def _factor(table: Table, line: int, name: str, unit: str) -> float | None:
+    """What a column is multiplied by; None where it is not read."""
+    if name not in SAME:
+        return None
+    found = TIMES.get(unit) if unit and SAME[name][0] == DURATION else scale(unit)
+    if found is None:
+        what = f"{name} is in {unit[:40]!r}, which is no unit that is known"
+        raise InputError(table.path, f"line {line}", what)
+    return found
+
+
 def _named(values: dict[str, float]) -> dict[str, float]:
     known = ((SAME[name], value) for name, value in values.items() if name in SAME)
     return {name: value * factor for (name, factor), value in known}
@@ -56,15 +67,19 @@ def _named(values: dict[str, float]) -> dict[str, float]:
 def _trace(table: Table) -> Iterator[Launch]:
     """The row of units names no device; copies have no grid, and no counters."""
     kernel = "Kernel" if "Kernel" in table.columns else "Name"
-    units, count = dict.fromkeys(table.columns, 1.0), 0
-    for record in table.records():
+    units, count = {name: _factor(table, 0, name, "") for name in table.columns}, 0
+    for line, record in zip(table.lines, table.records()):
         if not record["Device"]:
-            units = {name: scale(unit) for name, unit in record.items()}
+            units = {name: _factor(table, line, name, unit) for name, unit in record.items()}
             continue
         if not record[kernel] or record[kernel].startswith("[CUDA mem"):
             continue
         count += 1
-        values = {n: v * units[n] for n, text in record.items() if (v := number(text)) is not None}
+        values = {
+            name: value * unit
+            for name, unit in units.items()
+            if unit is not None and (value := table.number(line, name, record[name])) is not None
+        }
         grid, block = (_size(record, what) for what in ("Grid", "Block"))
         name = CORRELATION.sub("", record[kernel])
         yield Launch("", name, count, _named(values), grid, block)
@@ -77,22 +92,41 @@ def _size(record: dict[str, str], what: str) -> tuple[int, ...]:
 
 
 def _summary(table: Table) -> Iterator[Launch]:
-    name = next((name for name in _NAMES if name in table.columns), None)
-    if name is None or "Avg" not in table.columns:
-        raise InputError(table.path, "", f"has no columns Avg and {' or '.join(_NAMES)}")
     kernels: dict[str, dict[str, float]] = {}
     times: dict[str, int] = {}
-    for line, record in zip(table.lines, table.records()):
-        invocations, value = number(record["Invocations"]), number(record["Avg"])
+    for line, name, record in _means(table):
+        invocations = number(record["Invocations"])
         if invocations is None or not 0 <= invocations <= MOST_INVOCATIONS:
             what = f"Invocations = {record['Invocations']!r}; expected a number of launches"
             raise InputError(table.path, f"line {line}", what)
         values = kernels.setdefault(record["Kernel"], {})
         times[record["Kernel"]] = int(invocations)
-        if value is not None:
-            values.setdefault(record[name], value)
+        if name in SAME and (value := table.number(line, name, record["Avg"])) is not None:
+            values.setdefault(name, value)
     count = 0
     for kernel, values in kernels.items():
         for _ in range(times[kernel]):
             count += 1
             yield Launch("", kernel, count, _named(values))
+
+
+def _means(table: Table) -> Iterator[tuple[int, str, dict[str, str]]]:
+    """Line, event or metric, and cells of each row: the events have a table, the metrics another.
+
+    The head of the second is among the rows of the first.
+    """
+    columns, kind = table.columns, _kind(table, table.columns)
+    for line, row in zip(table.lines, table.rows):
+        if is_head(row):
+            columns, kind = row, _kind(table, row)
+            continue
+        record = dict(zip(reversed(columns), reversed(row)))
+        yield line, record[kind], record
+
+
+def _kind(table: Table, columns: list[str]) -> str:
+    """The column that names what was counted."""
+    found = next((name for name in _NAMES if name in columns), None)
+    if found is None or not {"Avg", "Invocations"} <= set(columns):
+        raise InputError(table.path, "", f"has no columns Avg and {' or '.join(_NAMES)}")
+    return found

@@ -14,7 +14,7 @@ import pandas as pd
 from lockstep.correlation import nsight, nsys, nvprof, tables
 from lockstep.correlation.csvfile import Table, number
 from lockstep.correlation.hardware import chosen, kind_of, read_profile
-from lockstep.correlation.kernels import full_name
+from lockstep.correlation.kernels import full_name, same_kernel
 from lockstep.correlation.launches import CYCLES, DURATION, Launch
 from lockstep.errors import InputError, LockstepError
 from lockstep.sampling.features import INSTRUCTIONS
@@ -60,6 +60,7 @@ def read(path: str | Path, where: Mapping[str, str] | None = None) -> LaunchTabl
     frame[TIME] = [launch.metrics[name] for launch in launches]
     frame = frame.assign(**_counters(launches))
     if kind is tables:
+        table = tables.in_order(table)
         frame = frame.assign(**_others(table, len(frame)))
     try:
         return LaunchTable(frame, unit, SOURCES[kind] or Path(path).name)
@@ -80,7 +81,7 @@ def merge(table: LaunchTable, measured: LaunchTable) -> LaunchTable:
         )
     pairs = zip(table.frame["name"], measured.frame["name"])
     for k, (name, other) in enumerate(pairs):
-        if full_name(name) != full_name(other):
+        if not same_kernel(name, other):
             raise LockstepError(
                 f"launch {k} of the program is {full_name(name)}, and {full_name(other)} was "
                 "measured"
