@@ -55,6 +55,12 @@ def test_what_is_missing_or_not_positive_is_absent():
             ask()
 
 
+@pytest.mark.parametrize(("value", "given"), [(1e299, "s"), (1e-299, "cycles")])
+def test_what_nothing_can_take_is_absent(value, given):
+    with pytest.raises(Absent, match="is no measurement"):
+        measured(("a", "", value, given)).get("a")
+
+
 def test_only_what_is_used_is_quoted():
     m = measured(("s", "n=4", 8.0, "cycles"), ("s", "n=1", 2.0, "cycles"), ("t", "", 1.0, "us"))
     points = m.series("s", "n")

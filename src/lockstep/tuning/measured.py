@@ -9,6 +9,7 @@ from lockstep.errors import InputError
 from lockstep.tuning.rows import Row, Rows
 
 SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+SMALLEST, LARGEST = 1e-15, 1e15  # nothing that is measured is beyond, in any unit
 CYCLES = ("cycles", "cycle", "clocks", "clk")
 _RATE = re.compile(r"([KMGT]?)(B|op)/s", re.ASCII)
 _THOUSANDS = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
@@ -59,7 +60,7 @@ class Measured:
 
     def get(self, name: str, unit: str = "cycles", words: str | None = None, **keys: int) -> float:
         """The value of that row in a unit; raises :class:`Absent` if it is not positive."""
-        return self._positive(self.row(name, words, **keys), unit)
+        return self.positive(self.row(name, words, **keys), unit)
 
     def series(
         self, name: str, key: str, unit: str = "cycles", words: str | None = None, **keys: int
@@ -73,7 +74,7 @@ class Measured:
             raise Absent(f"fewer than two rows {_asked(name, words, keys)} by {key}")
         rows.sort(key=lambda row: row.keys[key])
         self.seen += rows
-        return [Point(row.keys[key], self._positive(row, unit), row) for row in rows]
+        return [Point(row.keys[key], self.positive(row, unit), row) for row in rows]
 
     def use(self, *points: Point) -> None:
         """The value that is read comes from these."""
@@ -88,7 +89,7 @@ class Measured:
         best = max(rows, key=lambda row: row.value)
         self.seen += rows
         self._use(best)
-        return self._positive(best, unit)
+        return self.positive(best, unit)
 
     def middle(self, name: str, wanted: Callable[[Row], bool], unit: str = "cycles") -> float:
         """The median of the rows that are ``wanted``."""
@@ -97,7 +98,16 @@ class Measured:
             raise Absent(f"no such row {name}")
         for row in rows:
             self._use(row)
-        return median(self._positive(row, unit) for row in rows)
+        return median(self.positive(row, unit) for row in rows)
+
+    def positive(self, row: Row, unit: str) -> float:
+        """The value of a row in a unit; raises :class:`Absent` if nothing can have it."""
+        value = self._convert(row, unit)
+        if value <= 0:
+            raise Absent(f"{row} is not positive")
+        if not SMALLEST < value < LARGEST:
+            raise Absent(f"{row} is no measurement")
+        return value
 
     def difference(self, one: float, other: float) -> float:
         """``one - other``; raises :class:`Absent` if that is not positive: no such cost."""
@@ -109,12 +119,6 @@ class Measured:
         if row not in self.used:
             self.used.append(row)
             self.seen.append(row)
-
-    def _positive(self, row: Row, unit: str) -> float:
-        value = self._convert(row, unit)
-        if value <= 0:
-            raise Absent(f"{row} is not positive")
-        return value
 
     def _convert(self, row: Row, unit: str) -> float:
         wanted, given = unit.partition("/")[0], row.unit.partition("/")[0]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+from lockstep.gpus.check import MOST_WARPS
 from lockstep.tuning.inference import Inference
 from lockstep.tuning.measured import Absent, Measured
 
@@ -54,13 +55,15 @@ def _subcores(m: Measured) -> int:
     found = (
         (re.fullmatch(r"warps 0 and (\d{1,3})", row.parameters), row) for row in m.rows.named(PAIR)
     )
-    pairs = [(int(match[1]), row) for match, row in found if match]
-    alone = min((row.value for _, row in pairs), default=0)
-    sharing = [(n, row) for n, row in pairs if row.value > TOGETHER * alone]
+    pairs = [(int(match[1]), m.positive(row, "cycles"), row) for match, row in found if match]
+    alone = min((cycles for _, cycles, _ in pairs), default=0)
+    sharing = [pair for pair in pairs if pair[1] > TOGETHER * alone]
     if not sharing:
         raise Absent(f"no row {PAIR} of two warps that share a sub-core")
-    count, row = min(sharing, key=lambda pair: pair[0])
+    count, _, row = min(sharing, key=lambda pair: pair[0])
     m.row(PAIR, row.words)
+    if m["sm.warps"] > MOST_WARPS * count:
+        raise Absent(f"{row}: a sub-core is not for {m['sm.warps']} / {count} warps")
     return count
 
 

@@ -100,7 +100,7 @@ def _l1_width(m: Measured) -> int:
     """The nearest power of two: loops and conflicts keep the rate a little lower."""
     coalesced = m.rows.select("bw.l1_load", bits=128, stride=16, misalign=0)
     rate = m.highest("bw.l1_load", "bytes/clk/SM", coalesced.__contains__)
-    return 1 << round(math.log2(rate))
+    return 1 << max(round(math.log2(rate)), 0)
 
 
 INFERENCES = (
