@@ -42,6 +42,13 @@ def test_a_device_that_is_like_none_is_refused():
         base_of(None, Rows(Path("r.csv"), (Row("a", "", 1.0, "us"),)), NONE)
 
 
+@pytest.mark.parametrize("name", ["HD7770", "CANDEL"])
+def test_a_base_of_compute_units_is_refused(name):
+    with pytest.raises(SpecError, match=rf"r.csv: {name} has compute units.* nearest: A100, ") as e:
+        base_of(name, device("NVIDIA H100 80GB HBM3"), NONE)
+    assert "HD7770," not in str(e.value)
+
+
 def test_there_is_one_like_of_each_architecture():
     architectures = [max(library.gpu(name).architectures) for name in LIKES]
     assert architectures == sorted(set(architectures))

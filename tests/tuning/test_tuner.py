@@ -3,15 +3,22 @@
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from lockstep.gpus import fields, library
 from lockstep.tuning.document import to_toml
 from lockstep.tuning.facts import read_facts
 from lockstep.tuning.inferences import INFERENCES
-from lockstep.tuning.rows import Row, Rows
+from lockstep.tuning.rows import Row, Rows, read_rows
 from lockstep.tuning.tuner import infer, quote
 
 LATENCY = Row("lat.lds32", "stride_bytes=4 conflict=1", 30.99, "cycles", line=2)
 WAYS = Row("lat.lds32", "stride_bytes=128 conflict=32", 124.0, "cycles", line=3)
+
+
+@pytest.fixture(scope="module")
+def shipped(repository):
+    return read_rows(repository / "src/lockstep/microbench/data/h100-sxm.csv.xz")
 
 
 def rows(*some):
@@ -69,6 +76,35 @@ def test_facts_stand_in_the_place_of_rows(tmp_path):
     assert tuned.gpu("mine").sm.ctas == 8
     assert tuned.sources["shared.latency"] == "a book"
     assert "shared.latency" not in tuned.found
+
+
+@pytest.mark.parametrize(
+    "base", [name for name in library.names() if library.gpu(name).core == "sm"]
+)
+def test_every_base_takes_the_shipped_rows(shipped, base, tmp_path):
+    tuned = infer(shipped, library.loaded(base))
+    path = tmp_path / "MINE.toml"
+    path.write_text(to_toml(tuned, "lockstep tune h100-sxm"), encoding="utf-8")
+    assert library.loaded(path).gpu.clock_mhz == 1980
+    assert len(tuned.found) > 40
+    assert len({*tuned.found, *tuned.statistics, *tuned.absent}) == len(INFERENCES)
+
+
+def test_what_cannot_be_beside_the_bases_is_the_bases(shipped):
+    base = library.loaded("A100")
+    tuned = infer(shipped, base)
+    assert tuned.parameters["shared.bytes"] == base.gpu.shared.bytes
+    assert "shared.bytes" not in tuned.sources
+    assert tuned.absent["shared.bytes"].startswith("device.sms: smem/SM 233472: shared.bytes = ")
+    assert "lat.cs2r" in tuned.absent["sm.units.special_move.operations.SPECIAL_MOVE"]
+
+
+def test_a_unit_of_facts_gets_its_lanes_from_rows(shipped, tmp_path):
+    path = tmp_path / "facts.toml"
+    path.write_text('[sm.units.special_move]\ncount = [1, "a"]\nscope = ["subcore", "a"]\n')
+    tuned = infer(shipped, library.loaded("A100"), read_facts(path, {}))
+    unit = next(u for u in tuned.gpu("mine").sm.units if u.name == "special_move")
+    assert (unit.lanes, unit.operations) == (8, {"SPECIAL_MOVE": 6})
 
 
 def test_a_reading_outside_its_range_is_the_bases():

@@ -10,6 +10,7 @@ from lockstep.tuning.rows import Row, Rows
 
 LIKES = ("KEPLER_TITAN", "TITANX", "QV100", "RTX2060", "A100", "RTX3070", "H100")
 """One GPU for each architecture: the one whose numbers are known best."""
+CORE = "sm"  # what the microbenchmarks measure
 _CAPABILITY = re.compile(r"\b(?:compute capability|compute|sm)[ _]?(\d{1,2})\.?(\d)\b", re.ASCII)
 
 
@@ -24,12 +25,26 @@ def base_of(name: str | None, rows: Rows, facts: DeviceFacts) -> LoadedGpu:
     if not wanted and device:
         wanted = _by_name(device[0]) or _by_capability(device[0])
     if wanted:
-        return library.loaded(wanted)
+        return _checked(library.loaded(wanted), rows)
     called = device[0].parameters[:80] if device else "without a row device.sms"
     raise SpecError(
         f"{rows.path}: the device, {called}, is like no GPU of the library for certain; say with "
-        f"--base which is nearest: {', '.join(library.names())}"
+        f"--base which is nearest: {', '.join(_bases())}"
     )
+
+
+def _checked(base: LoadedGpu, rows: Rows) -> LoadedGpu:
+    """A base whose parameters are those that rows tell."""
+    if base.gpu.core != CORE:
+        raise SpecError(
+            f"{rows.path}: {base.gpu.name} has compute units, of which the microbenchmarks, CUDA "
+            f"programs, tell nothing; say with --base which GPU is nearest: {', '.join(_bases())}"
+        )
+    return base
+
+
+def _bases() -> list[str]:
+    return [name for name in library.names() if library.gpu(name).core == CORE]
 
 
 def _by_name(device: Row) -> str | None:

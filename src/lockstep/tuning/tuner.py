@@ -1,5 +1,6 @@
 """A GPU from measurements: facts, then direct inferences; what is left is the base's."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -15,9 +16,11 @@ from lockstep.tuning.inference import Inference
 from lockstep.tuning.inferences import INFERENCES
 from lockstep.tuning.measured import Absent, Measured
 from lockstep.tuning.rows import Row, Rows
+from lockstep.tuning.units import INTERVALS, OPERATIONS, misplaced
 
 MOST_ROWS = 3  # of a benchmark that a source quotes one by one
 DIGITS = 6  # of a value
+_PATH = re.compile(r"[a-z]\w*(?:\.\w+)*", re.ASCII)  # of a parameter, in a sentence
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,12 @@ class Found:
     def source(self) -> str:
         """The rows, and how the parameter comes from them."""
         how = self.inference.how
-        rows = f"{self.rows[0].name}: {self.said}" if self.said else quote(self.rows)
-        return rows + (f"; {how}" if how else "")
+        return self.quoted + (f"; {how}" if how else "")
+
+    @property
+    def quoted(self) -> str:
+        """The rows, or what their notes say."""
+        return f"{self.rows[0].name}: {self.said}" if self.said else quote(self.rows)
 
 
 @dataclass
@@ -88,7 +95,42 @@ def infer(rows: Rows, base: LoadedGpu, facts: DeviceFacts = facts_of.NONE) -> Tu
     for inference in INFERENCES:
         if inference.parameter not in facts.values:
             _infer(inference, rows, tuned)
+    _reconcile(tuned, parameters | facts.values)
     return tuned
+
+
+def _reconcile(tuned: Tuned, before: dict[str, object]) -> None:
+    """Take back what was found and cannot be beside what the base has, so that the rest counts.
+
+    ``before``: the parameters without what was found. Latencies come first: an interval without
+    one has no place either. What is wrong with base and facts alone stays: it is not the rows'.
+    """
+    for table in (OPERATIONS, INTERVALS):
+        for path in [path for path in tuned.found if f".{table}." in path]:
+            if why := misplaced(path, tuned.parameters):
+                _take_back(tuned, path, before, why)
+    while problem := _problem(tuned):
+        named = set(_PATH.findall(problem))
+        wrong = [path for path in tuned.found if path in named]
+        if not wrong:
+            return
+        _take_back(tuned, wrong[-1], before, problem)
+
+
+def _problem(tuned: Tuned) -> str:
+    """What is wrong with the GPU as it is; empty if nothing is."""
+    try:
+        tuned.gpu(tuned.base.gpu.name)
+    except SpecError as error:
+        return str(error)
+    return ""
+
+
+def _take_back(tuned: Tuned, path: str, before: dict[str, object], why: str) -> None:
+    tuned.absent[path] = f"{tuned.found.pop(path).quoted}: {why}"
+    del tuned.parameters[path], tuned.sources[path]
+    if path in before:
+        tuned.parameters[path] = before[path]
 
 
 def _infer(inference: Inference, rows: Rows, tuned: Tuned) -> None:
@@ -106,7 +148,7 @@ def _infer(inference: Inference, rows: Rows, tuned: Tuned) -> None:
         tuned.set(found, found.value)
         tuned.found[inference.parameter] = found
     except SpecError as error:
-        tuned.absent[inference.parameter] = f"{quote(found.rows)}: {error}"
+        tuned.absent[inference.parameter] = f"{found.quoted}: {error}"
 
 
 def _read(inference: Inference, rows: Rows, tuned: Tuned) -> Found | None:
