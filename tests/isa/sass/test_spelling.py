@@ -116,6 +116,18 @@ def test_what_machine_code_lacks_is_written_with_its_first_registers(space):
         operand_words(row, "STG", 80)  # an opcode of SASS says what it means
 
 
+@pytest.mark.parametrize(
+    ("row", "text", "words"),
+    [
+        (record(OpClass.LOAD, Space.CONSTANT, 0, 0, [(8, 1)]), "ULDC.64", "1 R8 LDC 0"),
+        (record(OpClass.FP64, Space.NONE, 0, 0, [(8, 1)], [(9, 1)]), "DFMA", "1 R8 DFMA 1 R9"),
+        (record(OpClass.STORE, Space.GLOBAL, 8, 0, (), [(2, 1)]), "STG.E.64", "0 STG.64 1 R2"),
+    ],
+)
+def test_records_that_name_fewer_registers_than_their_opcode_are_written(row, text, words):
+    assert operand_words(row, text, 80) == words
+
+
 def test_registers_that_no_operand_holds_together_are_listed_one_by_one():
     pair = record(OpClass.MOVE, Space.NONE, 0, 0, [(6, 2)], [(4, 1)])
     assert operand_words(pair, "mov.b32", 80) == "2 R6 R7 MOV 1 R4"

@@ -5,7 +5,7 @@ import pytest
 
 from lockstep import api
 from lockstep.builder import KernelBuilder, program
-from lockstep.isa.instruction import OpClass
+from lockstep.isa.instruction import OpClass, Space
 from lockstep.proxies import profile
 
 BASE = 1 << 40
@@ -64,3 +64,31 @@ def test_a_slot_waits_for_the_loads_and_the_slot_that_it_reads(pair):
 def test_time_is_about_the_same(pair):
     original, proxy = (api.simulate(each, "QV100").cycles for each in pair)
     assert abs(proxy / original - 1) < 0.1
+
+
+def of_machine_code():
+    """Instructions of machine code that name pairs of registers; a constant with no address."""
+    k = KernelBuilder("pairs", 8, 64, architecture=80)
+    k("ULDC.64 UR4, c[0x0][0x118]")
+    k("IMAD.WIDE R2, R1, 0x4, R6")
+    k("LDG.E.64 R4, [R2]", address=k.coalesced(BASE, 8))
+    k("DFMA R8, R4, R4, R6")
+    k("STG.E.64 [R2], R8", address=k.coalesced(BASE + (1 << 20), 8))
+    return program(k)
+
+
+def test_a_proxy_of_machine_code_has_a_form_in_an_accelsim_trace(tmp_path):
+    proxy = profile(of_machine_code()).workload()
+    api.save(proxy, tmp_path / "trace")
+    written = api.load(tmp_path / "trace")
+    assert counts(written) == counts(proxy)
+    assert {"LDC", "DFMA"} <= set(written.kernels[0].code.texts)
+    cycles = [api.simulate(each, api.gpu("A100")).run.cycles for each in (proxy, written)]
+    assert cycles[0] == cycles[1]
+
+
+def test_a_load_without_an_address_reads_constants():
+    code = profile(of_machine_code()).workload().kernels[0].code
+    spaces = {code.texts[r["text"]]: r["space"] for r in code.instructions}
+    assert spaces["ULDC.64"] == Space.CONSTANT
+    assert spaces["DFMA"] == Space.NONE

@@ -5,7 +5,7 @@ operands after them (the third source of IMAD.WIDE is a pair). So they are put b
 the text gives the record again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 import numpy as np
@@ -28,6 +28,7 @@ _CONTROL = ("stall", "yields", "write_barrier", "read_barrier", "wait_mask", "re
 _UNSAID = ("text", "constant", *_CONTROL)  # what a trace does not say, or not in a record's way
 _FIELDS = tuple(f for f in INSTRUCTION.names or () if f not in _UNSAID)
 _OPERATION = ("pc", "op", "space", "width", "cache", "immediate", "threads")
+_PLACES = (*_OPERATION, "destinations", "destination", "sources", "source")
 _Numbers = list[int | None]
 _Operands = tuple[_Numbers, _Numbers]  # destinations, sources
 
@@ -41,7 +42,8 @@ def operand_words(record: np.void, text: str, architecture: int) -> str:
     Where the record's own opcode does not say what it is, as those of PTX, one of SASS does. Such
     a record may have operands that machine code lacks, as vectors in scattered registers: then
     arithmetic lists all registers one by one. Where they are too many, and in memory accesses,
-    where the place of an operand says what it is, the first registers stand for all.
+    where the place of an operand says what it is, the first registers stand for all. So do those
+    of a record that names fewer registers than its opcode has, as those of proxies.
     """
     record = record.copy()
     record["cache"] &= ~_ORDERED
@@ -52,8 +54,10 @@ def operand_words(record: np.void, text: str, architecture: int) -> str:
             if _agree(_lifted(record, opcode, operands, architecture), record, _FIELDS):
                 return _words(opcode, operands)
     if not sass.is_known(text, architecture):
-        return _shortened(record, text, architecture)
-    raise _no_form(record, text)
+        return _shortened(record, text, sass.spellings(record), architecture)
+    if not _names_fewer(record, text, architecture):
+        raise _no_form(record, text)
+    return _shortened(record, text, (text, *sass.spellings(record)), architecture)
 
 
 def vector_registers(record: np.void) -> np.void:
@@ -68,16 +72,26 @@ def vector_registers(record: np.void) -> np.void:
     return own
 
 
-def _shortened(record: np.void, text: str, architecture: int) -> str:
-    """The words of a record whose operands no opcode has."""
+def _names_fewer(record: np.void, text: str, architecture: int) -> bool:
+    """Whether the opcode has all operands of the record, some of more registers."""
+    firsts = next(_candidates(record))
+    lifted = _lifted(record, text, firsts, architecture)
+    return _agree(lifted, record, _PLACES) and all(
+        (lifted[kind] >= record[kind]).all() for kind in ("destination_count", "source_count")
+    )
+
+
+def _shortened(record: np.void, text: str, opcodes: Iterable[str], architecture: int) -> str:
+    """The words of a record whose operands no opcode has, with one of some opcodes."""
+    opcodes = tuple(opcodes)
     listed = _registers(record, "destination"), _registers(record, "source")
-    for opcode in sass.spellings(record):
+    for opcode in opcodes:
         lifted = _lifted(record, opcode, listed, architecture)
         same = record["width"] == 0 and _agree(lifted, record, _OPERATION)
         if same and (_registers(lifted, "destination"), _registers(lifted, "source")) == listed:
             return _words(opcode, listed)
     first = _first_registers(record)
-    for opcode in sass.spellings(record):
+    for opcode in opcodes:
         if _agree(_lifted(record, opcode, first, architecture), record, _OPERATION):
             return _words(opcode, first)
     raise _no_form(record, text)

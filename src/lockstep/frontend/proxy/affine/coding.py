@@ -3,7 +3,7 @@
 import numpy as np
 
 from lockstep.frontend.proxy.affine.tables import Tables
-from lockstep.isa.instruction import ALL_LANES, WARP_SIZE, OpClass, blank
+from lockstep.isa.instruction import ALL_LANES, WARP_SIZE, OpClass, Space, blank
 from lockstep.workload import RUN, Code
 
 BYTES = 16  # from one instruction to the next, of warps
@@ -87,6 +87,7 @@ def _gap(t: Tables, kinds: np.ndarray, target: int) -> np.ndarray:
     """The slots of a gap that leads to site ``target``."""
     made = blank(len(kinds))
     made["op"], made["text"] = t.kind_op[kinds], t.kind_text[kinds]
+    made["space"][made["op"] == OpClass.LOAD] = Space.CONSTANT  # no other load lacks addresses
     written: list[int] = []
     for row, kind in zip(made, kinds.tolist()):
         back = int(t.kind_chained[kind])
