@@ -67,6 +67,7 @@ def test_a_trace_and_recorded_calls(call, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (["absent.lst"], "absent.lst: no such file"),
         (["lu", "--l1", "16K:8K"], "'16K:8K' ends below where it begins"),
         (["lu", "--l1", "16Q"], "'16Q' is no amount of memory"),
         (["lu", "--l1", "16K:"], "'' is no amount of memory"),

@@ -58,6 +58,8 @@ def test_epsilon_is_stated_in_the_file(call, profiled, tmp_path):
     ("arguments", "message"),
     [
         (("--against", "conv2d", "--sets", "l9"), "no set of configurations is named 'l9'"),
+        (("--against", "conv2d", "--sets", "l9"), " (known: "),
+        (("--against", "absent.lst"), "absent.lst: no such file"),
         (("--against", "conv"), "no built-in kernel 'conv'"),
         (("--against", "conv2d", "--scale", "0"), "scale 0"),
         ((), "Missing option '--against'"),

@@ -190,6 +190,7 @@ def test_a_kernel_of_a_ptx_file(call, ptx, tmp_path):
         (["vecadd", "--gpu", ""], "no GPU is named ''"),
         (["absent.ptx"], "absent.ptx: cannot read"),
         (["./absent"], "./absent: no such file"),
+        (["absent.traceg.xz"], "absent.traceg.xz: no such file"),
         (["--ptx", "./absent"], "./absent: no such file"),
         (["scale.ptx"], "several kernels; --kernel chooses: scale, other"),
         (["scale.ptx", "--size", "7"], "a PTX file takes --arg"),

@@ -157,6 +157,7 @@ def test_a_picture_of_a_plan(call, tables, tmp_path, suffix, magic):
     [
         (["absent.parquet"], "absent.parquet: cannot read"),
         (["light.parquet", "--method", "bonded"], "no sampler is named 'bonded'; did you mean"),
+        (["light.parquet", "--method", "foo"], "no sampler is named 'foo' (known: "),
         (["light.parquet", "--option", "every"], "--option 'every': expected NAME=VALUE"),
         (["light.parquet", "--option", "every=3"], "sampler bounded: "),
         (["light.parquet", "--method", "stem"], "stem needs the time of every launch"),

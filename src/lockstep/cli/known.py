@@ -6,6 +6,9 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
+TRACES = (".lst", ".proxy", ".g", ".traceg", ".trace", ".tracez", ".gz", ".xz", ".zst")
+"""How names of traces end."""
+
 
 class KnownName(click.ParamType):
     """A name that a shell completes, or a file's; who uses it says whether it exists.
@@ -27,11 +30,15 @@ class KnownName(click.ParamType):
 
 
 class ProgramName(KnownName):
-    """The name of a built-in program, or a path, which must exist."""
+    """The name of a built-in program, or that of a file, which must exist.
+
+    A name with a slash, or one that ends as those of traces do, is a file's.
+    """
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The name as it is."""
-        if "/" in value and not Path(value).exists():
+        path = Path(value)
+        if ("/" in value or path.suffix in TRACES) and not path.exists():
             self.fail(f"{value}: no such file", param, ctx)
         return value
 

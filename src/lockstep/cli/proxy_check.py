@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lockstep.cli.console import console_of
-from lockstep.cli.known import GPU_NAME
+from lockstep.cli.known import GPU_NAME, PROGRAM_NAME
 from lockstep.cli.options import QUIET, SET
 from lockstep.cli.parameters import FILE, check_table, check_writable
 from lockstep.cli.programs import PROGRAM_INPUT, SIZE
@@ -35,6 +35,7 @@ NEAREST = 5  # programs that are named
 @click.argument("source", metavar="PROXY", type=FILE)
 @click.option(
     "--against",
+    type=PROGRAM_NAME,
     required=True,
     metavar="PROGRAM",
     help="What it is a proxy of: a built-in program, a PTX file, or a trace.",
@@ -107,7 +108,8 @@ def chosen(names: str) -> "tuple[PointSet, ...]":
     wanted = [name.strip() for name in names.split(",") if name.strip()] or list(known)
     for name in wanted:
         if name not in known:
-            raise LockstepError(unknown("set of configurations", name, known))
+            what = unknown("set of configurations", name, known)
+            raise LockstepError(f"{what} (known: {', '.join(known)})")
     return tuple(known[name] for name in wanted)
 
 

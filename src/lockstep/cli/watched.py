@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from lockstep.cli.application import APPLICATION, choose
+from lockstep.cli.known import TRACES
 from lockstep.cli.parameters import find_gpu
 from lockstep.cli.programs import DEFAULT_GPU, PROGRAM_INPUT, GivenProgram, verify
 from lockstep.cli.progress import LaunchProgress
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from lockstep.gpus.spec import GPU
     from lockstep.workload import Workload
 
-TRACES = (".lst", ".proxy", ".g", ".traceg", ".trace", ".tracez", ".gz", ".xz", ".zst")
 PROGRAM = ("name", *PROGRAM_INPUT)
 """The parameters of :func:`~lockstep.cli.programs.program_options`."""
 Told = Callable[[int, str], None]

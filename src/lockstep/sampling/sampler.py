@@ -87,7 +87,7 @@ def register(cls: Any) -> Any:
 def sampler(name: str, **parameters: Any) -> Sampler:
     """The sampler of a name; raises :class:`LockstepError` of unknown names and parameters."""
     if name not in SAMPLERS:
-        raise LockstepError(unknown("sampler", name, SAMPLERS))
+        raise LockstepError(f"{unknown('sampler', name, SAMPLERS)} (known: {', '.join(SAMPLERS)})")
     known = parameters_of(SAMPLERS[name])
     for key in parameters:
         if key not in known:
