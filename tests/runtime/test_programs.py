@@ -4,8 +4,10 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -15,8 +17,10 @@ from lockstep.errors import LockstepError
 from lockstep.frontend.cuda.record import RecordWriter
 from lockstep.runtime import Simulator, run_program
 from lockstep.runtime.choice import gpu_for_program
+from lockstep.runtime.connection import Connection
 from lockstep.runtime.linkage import hidden_libraries
 from lockstep.runtime.replay import replay
+from lockstep.runtime.server import Server
 
 DRIVER = '''
 PTX = b"""%s"""
@@ -280,6 +284,34 @@ print(done.stdout, done.stderr, file=out)
 def test_a_program_that_is_none(make_simulator, tmp_path):
     with pytest.raises(LockstepError, match="no such program"):
         run_program(make_simulator(), ["./absent"])
+
+
+@pytest.mark.parametrize(
+    ("end", "status"), [("", 0), ("; os.kill(os.getpid(), 9)", -9), ("; os._exit(3)", 3)]
+)
+def test_a_program_is_served_in_any_thread(run_python, make_simulator, end, status):
+    """Workers of Dask are threads; signals come to the main one alone."""
+    text = "p = c_void_p(); print(rt.cudaMalloc(byref(p), c_size_t(64)), file=out)" + end
+    simulator = make_simulator()
+    with ThreadPoolExecutor(1) as threads:
+        outcome, out, _ = threads.submit(run_python, text, simulator=simulator).result(60)
+    assert (outcome.status, outcome.interrupted, out) == (status, False, "0\n")
+
+
+def test_launches_of_a_killed_program_are_given_up_in_any_thread(make_simulator, monkeypatch):
+    """It is seen that the program was killed before its connection is seen to have ended."""
+    finished = []
+    monkeypatch.setattr(Connection, "finish", finished.append)
+    server = Server(make_simulator())
+    text = "import os, socket, sys; socket.socket(socket.AF_UNIX).connect('\\0' + sys.argv[1])"
+    program = subprocess.Popen(
+        [sys.executable, "-c", f"{text}; os.kill(os.getpid(), 9)", server.name]
+    )
+    os.waitid(os.P_PID, program.pid, os.WEXITED | os.WNOWAIT)
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(server.serve, program).result(60)
+    server.close()
+    assert (program.wait(), finished) == (-9, [])
 
 
 # CUDA programs: where nvcc is

@@ -8,6 +8,7 @@ import signal
 import socket
 import struct
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
 
@@ -44,7 +45,7 @@ class Server:
     def serve(self, program: subprocess.Popen) -> None:
         """Execute calls until the program has ended and all that it sent is done."""
         ended = os.pidfd_open(program.pid)
-        self._selector.register(ended, selectors.EVENT_READ)
+        self._selector.register(ended, selectors.EVENT_READ, program)
         try:
             with self._watching(program):
                 while self._step(ended, None):
@@ -58,31 +59,31 @@ class Server:
     def _step(self, ended: int, timeout: float | None) -> bool:
         """Serve what is ready; false when the program has ended, or nothing is ready."""
         ready = [key for key, _ in self._selector.select(timeout)]
+        over = next((key for key in ready if key.fileobj == ended), None)
+        if over:
+            self._look_at(over.data)  # before its connections: their launches may be given up
         for key in ready:
             if key.fileobj is self._listener:
                 self._accept()
             elif key.fileobj != ended:
                 self._receive(key.data)
-        return bool(ready) and all(key.fileobj != ended for key in ready)
+        return bool(ready) and not over
 
     @contextlib.contextmanager
     def _watching(self, program: subprocess.Popen) -> Iterator[None]:
         """Let the death of the program, and signals that end the run, interrupt a kernel.
 
         Ctrl-C at a terminal is both: whichever comes first counts. Other signals come here alone
-        and are passed on to the program.
+        and are passed on to the program. Signals come to the main thread alone: in another one, as
+        in workers of Dask, a kernel runs to its end, and the death is found after it.
         """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
 
         def died(number: int, frame: FrameType | None) -> None:
-            what = os.WEXITED | os.WNOHANG | os.WNOWAIT
-            try:
-                state = os.waitid(os.P_PID, program.pid, what)
-            except ChildProcessError:  # a signal ended both, and to pass it on has found that out
-                return
-            if state is not None and state.si_code != os.CLD_EXITED and not self._given_up:
-                self._given_up = self._killed = True
-                if self._executing:
-                    raise ProgramKilled
+            if self._look_at(program) and self._executing:
+                raise ProgramKilled
 
         def interrupted(number: int, frame: FrameType | None) -> None:
             if not self._given_up:
@@ -100,6 +101,18 @@ class Server:
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+    def _look_at(self, program: subprocess.Popen) -> bool:
+        """Whether the program is found killed: what it has launched since is given up then."""
+        what = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        try:
+            state = os.waitid(os.P_PID, program.pid, what)
+        except ChildProcessError:  # a signal ended both, and to pass it on has found that out
+            return False
+        if state is None or state.si_code == os.CLD_EXITED or self._given_up:
+            return False
+        self._given_up = self._killed = True
+        return True
 
     def _accept(self) -> None:
         link, _ = self._listener.accept()
