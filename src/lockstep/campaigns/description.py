@@ -119,8 +119,8 @@ def _nearest_key(problem: str) -> str:
 
 
 def _check(path: Path, sweep: _Sweep) -> None:
-    for name in ("workloads", "gpus", "seeds"):
-        if not getattr(sweep, name):
+    for name, values in _must_have(sweep):
+        if not values:
             raise InputError(path, "", f"{name} is empty: there are no points")
     if lowest := [seed for seed in sweep.seeds if not 0 <= seed < 1 << 63]:
         raise InputError(path, "", f"seed {lowest[0]}: expected at least 0, of 63 bits")
@@ -138,6 +138,19 @@ def _check(path: Path, sweep: _Sweep) -> None:
         if wrong := [v for v in values if not isinstance(v, (bool, int, float, str))]:
             problem = f"{name}: {wrong[0]!r:.60} is no number and no text"
             raise InputError(path, "", f"{problem}; a list is a text, such as '0, 8192'")
+
+
+def _must_have(sweep: _Sweep) -> Iterator[tuple[str, Any]]:
+    """What has one value at least, by what the file calls it; no points come of nothing."""
+    for name in ("workloads", "gpus", "seeds"):
+        yield name, getattr(sweep, name)
+    for name in ("timing", "inside"):
+        yield name, _as_list(getattr(sweep, name))
+    for each in sweep.workloads:
+        if isinstance(each, _Workload):
+            yield f"size of {each.name}", _as_list(each.size)
+    for group in sweep.zip:
+        yield "a [[zip]]", group
 
 
 def _zipped(path: Path, group: dict[str, Any]) -> list[Settings]:
@@ -187,9 +200,10 @@ def _gpu(path: Path, name: str) -> str:
 def _timing(path: Path, text: str) -> str:
     kind, colon, plan = text.partition(":")
     text = f"plan:{_beside(path, plan)}" if colon and kind == "plan" else text
-    if text == "none":
-        what = "a sweep simulates; expected full, sample:error=1%, sample:10 or plan:FILE"
-        raise InputError(path, "", f"timing = 'none': {what}")
+    if text != "full" and not (colon and kind in ("sample", "plan")):
+        why = ": a sweep simulates" if text == "none" else ""
+        expected = "full, sample:error=1%, sample:10 or plan:FILE"
+        raise InputError(path, "", f"timing = {text!r}{why}; expected {expected}")
     if text != "full":  # else nothing of sampling is needed, which takes long to import
         from lockstep.sampling.running.choice import chooser_of
 
