@@ -25,7 +25,7 @@ def attempt(run: Evaluate, point: object) -> Attempt:
     """Evaluate a point; whatever goes wrong is an outcome, and not an exception."""
     began = perf_counter()
     try:
-        values = {str(name): _plain(name, value) for name, value in run(point).items()}
+        values = {_text(str(name)): _plain(name, value) for name, value in run(point).items()}
     except LockstepError as error:
         return Attempt({}, _line(str(error)), perf_counter() - began)
     except Exception as error:  # of whatever the user's function does: the other points go on
@@ -37,7 +37,7 @@ def attempt(run: Evaluate, point: object) -> Attempt:
 def _plain(name: str, value: Any) -> Value:
     """A value as a table holds it."""
     if isinstance(value, str):
-        return value
+        return _text(value, f"value {name!r}")
     if isinstance(value, Integral) and abs(int(value)) < _TOO_LARGE:
         return int(value)
     try:
@@ -45,6 +45,16 @@ def _plain(name: str, value: Any) -> Value:
     except (TypeError, ValueError, OverflowError):
         kind = type(value).__name__
         raise LockstepError(f"value {name!r} is a {kind}: expected a number or a text") from None
+
+
+def _text(text: str, what: str = "a name of a value") -> str:
+    """The text: half a pair of surrogates, as of names of files, is in no table."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        half = ascii(text[error.start])
+        raise LockstepError(f"{what} has {half}, which is no character: encode it") from None
+    return text
 
 
 def _line(text: str) -> str:
