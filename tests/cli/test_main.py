@@ -83,6 +83,30 @@ def test_ctrl_c_is_one_line_and_exit_code_130(call, monkeypatch):
     assert (done.exit_code, done.stderr) == (130, "lockstep: interrupted; kernel spin ran: here\n")
 
 
+INTERRUPTED_IMPORT = """
+import sys
+
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "click":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Finder())
+"""
+
+
+@pytest.mark.parametrize(
+    "start", [["-m", "lockstep"], ["-c", "from lockstep.__main__ import main; main()"]]
+)
+def test_ctrl_c_while_the_command_is_imported(tmp_path, monkeypatch, start):
+    """The first tenths of a second; the second start is that of the installed command."""
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPTED_IMPORT)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
+    command = [sys.executable, *start, "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (130, "lockstep: interrupted\n")
+
+
 def test_output_that_cannot_be_written_is_one_line():
     command = [sys.executable, "-m", "lockstep", "gpus"]
     with open("/dev/full", "w") as full:

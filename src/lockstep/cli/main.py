@@ -13,7 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from lockstep.cli.group import CommandGroup
-from lockstep.cli.signals import ending_by_signals
+from lockstep.cli.signals import INTERRUPTED, ending_by_signals
 from lockstep.errors import LockstepError, printable
 
 COMMANDS = {
@@ -46,9 +46,6 @@ COMMANDS = {
     "cache": "Fill, describe or clear what is kept on disk.",
     "completion": "Print what lets a shell complete commands and names.",
 }
-
-
-INTERRUPTED = 130  # exit code after a Ctrl-C
 
 
 class Failure(click.ClickException):

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+INTERRUPTED = 128 + signal.SIGINT  # exit code after a Ctrl-C
 DELAY = 1.0  # seconds until an exception that was lost is raised again
 
 
