@@ -81,6 +81,19 @@ def test_checkpoints_are_written_as_often_as_is_said(call, trace, engine, every,
     assert (str(keep.folder), keep.seconds) == ("kept", seconds)
 
 
+def test_how_often_needs_where(call, trace):
+    done = call("simulate", trace, *QV100, "--checkpoint", "every=60s")
+    assert done.exit_code == 2
+    assert "--checkpoint needs --checkpoint-dir: nothing is written without" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--checkpoint-dir", "--resume"])
+def test_a_plot_has_no_checkpoint(call, trace, option):
+    done = call("simulate", trace, *QV100, "--plot", "ipc.svg", option, "kept")
+    assert done.exit_code == 2
+    assert f"--plot and {option}: what was drawn so far is in no checkpoint" in done.stderr
+
+
 @pytest.mark.parametrize("every", ["60s", "every=60", "every=-1s", "every=1e3s", "every=s"])
 def test_how_often_is_said_in_one_way(call, trace, every):
     done = call("simulate", trace, *QV100, "--checkpoint", every)

@@ -84,7 +84,7 @@ def test_files_of_a_run(call, program, tmp_path, capfd):
         (["--system", "DGX_1V", "--out", "tables"], "--out is for one GPU"),
         (["--gpus", "2", "--source"], "--source is for one GPU"),
         (["--gpus", "2", "--advice"], "--advice is for one GPU"),
-        (["--gpus", "2", "--checkpoint-dir", "d"], "--checkpoint is for one GPU"),
+        (["--gpus", "2", "--checkpoint-dir", "d"], "--checkpoint-dir is for one GPU"),
         (["--gpus", "2", "--timing", "sample:2"], "need --timing full or none"),
     ],
 )

@@ -1,8 +1,10 @@
 """Options that several subcommands have, each written once."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from lockstep.cli.parameters import FILE, OUTPUT, POSITIVE, Every, MemorySize
 from lockstep.cli.timing import TimingChoice
@@ -86,6 +88,16 @@ SUMMARY = click.option(
     help="With tables, or only the first lines.",
 )
 QUIET = click.option("--quiet", "-q", is_flag=True, help="Print no summary and no progress.")
+
+
+def _check_folder(ctx: click.Context, option: click.Parameter, folder: Path | None) -> Path | None:
+    """Refuse to say how often without where; options that are not given are read last."""
+    given = ctx.get_parameter_source("checkpoint_seconds") is ParameterSource.COMMANDLINE
+    if given and folder is None:
+        raise click.UsageError("--checkpoint needs --checkpoint-dir: nothing is written without")
+    return folder
+
+
 checkpoint_options = together(
     click.option(
         "--checkpoint",
@@ -96,7 +108,12 @@ checkpoint_options = together(
         help="How often to write the whole state into --checkpoint-dir.",
     ),
     click.option(
-        "--checkpoint-dir", "checkpoint", type=FILE, metavar="DIR", help="Write checkpoints there."
+        "--checkpoint-dir",
+        "checkpoint",
+        type=FILE,
+        metavar="DIR",
+        callback=_check_folder,
+        help="Write checkpoints there.",
     ),
     click.option("--resume", type=FILE, metavar="DIR", help="Go on from the checkpoint in DIR."),
 )

@@ -44,7 +44,7 @@ from lockstep.cli.programs import (
 from lockstep.cli.progress import Progress
 from lockstep.cli.ranks import RANKS, one_of_several
 from lockstep.cli.system_options import check_system, system_of, system_options
-from lockstep.cli.timing import ChosenTiming
+from lockstep.cli.timing import ChosenTiming, check_timing
 from lockstep.errors import LockstepError
 from lockstep.names import demangled
 
@@ -125,6 +125,8 @@ def command(
     given = {"at_issue": options["at_issue"], "checkpoint_dir": options["checkpoint"]}
     given |= {"resume": options["resume"], "system": system, "gpus": gpus}
     check_inside(inside, timing, **given, what_if=advised.lifts)
+    if timing.simulates:
+        check_timing(timing, checkpoint_dir=options["checkpoint"], resume=options["resume"])
     timing = chosen_with(inside, timing)
     options |= policies | inside_options(inside)
     if files.report and not options["interval"]:

@@ -28,7 +28,7 @@ from lockstep.cli.parameters import FILE, POSITIVE, KernelIds, check_writable, f
 from lockstep.cli.policies import POLICY
 from lockstep.cli.progress import Progress
 from lockstep.cli.ranks import RANKS, one_of_several, tell_work
-from lockstep.cli.timing import ChosenTiming, check_timing
+from lockstep.cli.timing import ChosenTiming, check_timing, check_together
 from lockstep.outside.sockets import SocketMemory, connected
 
 if TYPE_CHECKING:
@@ -37,6 +37,12 @@ if TYPE_CHECKING:
     from lockstep.sampling.inside import Inside, Trajectory
     from lockstep.sampling.running import SampledRun, SampledTrace
     from lockstep.workload import Workload
+
+_NOT_PLOTTED = {
+    "checkpoint_dir": "what was drawn so far is in no checkpoint",
+    "resume": "what was drawn so far is in no checkpoint",
+}
+"""Why options do not go together with a plot."""
 
 
 @click.command()
@@ -102,6 +108,8 @@ def command(
     given |= {"outside": outside, "what_if": advised.lifts}
     check_inside(inside, ChosenTiming(True), **given)
     check_timing(timing, kernels=options["kernels"], **given)
+    if plot:
+        check_together("--plot", _NOT_PLOTTED, {name: given[name] for name in _NOT_PLOTTED})
     with one_of_several(options.pop("ranks"), options["checkpoint"]) as reach:
         if not reach.silent:
             files.check()

@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from lockstep.gpus.system import GpuSystem
 
 # Advice first: it asks for the source view.
-_OF_ONE = ("out", "source_table", "advice", "source", "checkpoint", "resume")
+_OF_ONE = {
+    "out": "--out",
+    "source_table": "--source-table",
+    "advice": "--advice",
+    "source": "--source",
+    "checkpoint": "--checkpoint-dir",
+    "resume": "--resume",
+}
 system_options = together(
     click.option(
         "--system", metavar="NAME", help="Of a CUDA program: several GPUs, as DGX_H100 or a file."
@@ -48,9 +55,8 @@ def check_system(options: dict, has_chooser: bool) -> None:
     """Refuse what only one GPU can have. ``options``: all that were given, by name."""
     if has_chooser:
         raise click.UsageError("--system and --gpus need --timing full or none")
-    for option in _OF_ONE:
-        if options.get(option):
+    for name, option in _OF_ONE.items():
+        if options.get(name):
             raise click.UsageError(
-                f"--{option.replace('_', '-')} is for one GPU; of a system there are --json, "
-                "--timeline and --report"
+                f"{option} is for one GPU; of a system there are --json, --timeline and --report"
             )

@@ -19,7 +19,7 @@ _WHY = {
     "outside": "kernels that are left out warm the L2, which the other simulator has",
     "what_if": "whole runs are compared",
 }
-"""Why options do not go together with a sample of a trace."""
+"""Why options do not go together with a sample."""
 
 
 class ChosenTiming(msgspec.Struct, frozen=True):
@@ -58,7 +58,7 @@ def check_together(option: str, reasons: Mapping[str, str], given: Mapping[str, 
 
 
 def check_timing(timing: ChosenTiming, **options: object) -> None:
-    """Refuse what a trace cannot be timed by; ``options``: by name, true if given."""
+    """Refuse what cannot be timed so; ``options``: by name, true if given."""
     if not timing.simulates:
         raise click.UsageError("--timing none: of a trace there is nothing else to be done")
     if timing.chooser:
