@@ -321,3 +321,48 @@ print(number.value, before.value, cu.cuDeviceGet(byref(number), 3), file=out)
         "3 [0, 1, 2] [0, 1, 2] 1", f"0 {ALREADY} 0 {NOT_ENABLED}", "1 2 101",
     ]  # fmt: skip
     assert simulator.copies["between devices"].count == 1
+
+
+def test_nodes_of_a_graph_run_on_the_gpu_of_their_stream(run_python):
+    simulator = Simulator(small_system(2))
+    outcome, out, _ = run_python(CALLS + f"""
+ok(cu.cuInit(0))
+module, add = c_void_p(), c_void_p()
+ok(cu.cuModuleLoadData(byref(module), {run_python.ptx!r}.encode()))
+ok(cu.cuModuleGetFunction(byref(add), module, b"add"))
+places, streams, events = [], [], []
+for k in range(2):
+    ok(rt.cudaSetDevice(k))
+    places.append(malloc(1024))
+    ok(rt.cudaMemset(c_void_p(places[k]), 0, c_size_t(1024)))
+    for call, of in ((rt.cudaStreamCreate, streams), (rt.cudaEventCreate, events)):
+        of.append(c_void_p())
+        ok(call(byref(of[k])))
+def launch(k):  # no GPU has access to the memory of the other one
+    ok(rt.cudaSetDevice(k))
+    values = c_uint64(places[k]), c_uint(256), c_float(k + 1)
+    pointers = (c_void_p * 3)(*map(addressof, values))
+    ok(cu.cuLaunchKernel(add, 2, 1, 1, 128, 1, 1, 0, streams[k], pointers, None))
+def follow(one, other):
+    ok(rt.cudaEventRecord(events[one], streams[one]))
+    ok(rt.cudaStreamWaitEvent(streams[other], events[one], 0))
+ok(rt.cudaStreamBeginCapture(streams[0], 0))
+follow(0, 1)
+for k in (0, 1, 1):
+    launch(k)
+follow(1, 0)
+graph, ready = c_void_p(), c_void_p()
+ok(rt.cudaStreamEndCapture(streams[0], byref(graph)))
+ok(rt.cudaGraphInstantiate(byref(ready), graph, c_ulonglong(0)))
+for stream in (0, 1, 1):
+    ok(rt.cudaGraphLaunch(ready, streams[stream]))
+    ok(rt.cudaStreamSynchronize(streams[stream]))
+print(device(), end=" ", file=out)
+for place in places:
+    back = (c_float * 256)()
+    ok(rt.cudaMemcpy(back, c_void_p(place), c_size_t(1024), 4))
+    print(back[7], end=" ", file=out)
+""", simulator=simulator)  # fmt: skip
+    simulator.close()
+    assert (outcome.code, simulator.problems) == (0, [])
+    assert out == "1 3.0 12.0 "

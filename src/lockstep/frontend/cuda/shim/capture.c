@@ -197,7 +197,8 @@ bool capture_add(uint64_t stream, struct work work) {
     pthread_mutex_lock(&lock);
     struct member *known = find(stream);
     if (known) {
-        struct node *node = graph_add(known->of->graph, work, known->after, known->count);
+        int device = device_of((void *)(uintptr_t)stream_handle(stream));
+        struct node *node = graph_add(known->of->graph, device, work, known->after, known->count);
         come_after(known, &node, 1, false);
     }
     pthread_mutex_unlock(&lock);

@@ -5,7 +5,13 @@
 #include "graph.h"
 
 // cudaGraphExecUpdateResult
-enum { UPDATED = 0, TOPOLOGY_CHANGED = 2, NODE_TYPE_CHANGED = 3, PARAMETERS_CHANGED = 5 };
+enum {
+    UPDATED = 0,
+    TOPOLOGY_CHANGED = 2,
+    NODE_TYPE_CHANGED = 3,
+    PARAMETERS_CHANGED = 5,
+    FUNCTION_CHANGED = 7,
+};
 enum { AUTO_FREE_ON_LAUNCH = 1, INVALIDATED_CAPTURE = 901 };
 
 struct graph *graph_new(void) {
@@ -79,10 +85,11 @@ void node_wait_for(struct node *node, struct node *other) {
     node->after[node->count++] = other;
 }
 
-struct node *graph_add(struct graph *graph, struct work work, struct node *const *after,
-                       size_t count) {
+struct node *graph_add(struct graph *graph, int device, struct work work,
+                       struct node *const *after, size_t count) {
     struct node *node = calloc(1, sizeof *node);
     node->graph = graph;
+    node->device = device;
     node->work = work;
     own_graphs(&work);
     handle_add(NODE_HANDLE, node);
@@ -154,7 +161,7 @@ struct graph *graph_duplicate(const struct graph *graph) {
         left++;
     }
     for (struct node *node; (node = next_ready(graph)); left--) {
-        struct node *same = graph_add(copy, work_duplicate(&node->work), NULL, 0);
+        struct node *same = graph_add(copy, node->device, work_duplicate(&node->work), NULL, 0);
         for (size_t k = 0; k < node->count; k++) {
             node_wait_for(same, graph_copy_of(copy, node->after[k]));
         }
@@ -255,6 +262,9 @@ static int compare(const struct graph *out, const struct graph *graph) {
         if (a->work.kind != b->work.kind) {
             return NODE_TYPE_CHANGED;
         }
+        if (a->device != b->device) {
+            return a->work.kind == KERNEL_NODE ? FUNCTION_CHANGED : PARAMETERS_CHANGED;
+        }
         const struct work *one = &a->work, *two = &b->work;
         if ((one->kind == ALLOCATE_NODE &&
              one->of.allocation.memory != two->of.allocation.memory) ||
@@ -294,13 +304,8 @@ static int free_memory(const struct graph *graph) {
     return status;
 }
 
-int graph_launch(struct graph *graph, uint64_t stream) {
-    if (!graph_can_launch(graph)) {
-        return INVALID_VALUE;
-    }
-    if (stream_check((void *)(uintptr_t)stream)) {
-        return INVALID_HANDLE;
-    }
+// On the device of the stream.
+static int launch(struct graph *graph, uint64_t stream) {
     int forbidden = capture_forbids_legacy(stream);
     if (forbidden || capture_of(stream).invalid) {
         return forbidden ? forbidden : INVALIDATED_CAPTURE;
@@ -321,5 +326,19 @@ int graph_launch(struct graph *graph, uint64_t stream) {
     status = status ? status : conditions_begin(graph);
     status = status ? status : graph_perform(graph, stream);
     held_progress();
+    return status;
+}
+
+int graph_launch(struct graph *graph, uint64_t stream) {
+    if (!graph_can_launch(graph)) {
+        return INVALID_VALUE;
+    }
+    if (stream_check((void *)(uintptr_t)stream)) {
+        return INVALID_HANDLE;
+    }
+    int device = gpu_current();
+    gpu_set_current(device_of((void *)(uintptr_t)stream));
+    int status = launch(graph, stream);
+    gpu_set_current(device);
     return status;
 }

@@ -123,6 +123,7 @@ struct node {
     struct work work;
     struct node **after; // which it waits for
     size_t count;
+    int device;          // on which the work is done
     struct node *origin; // in a copy of a graph: what it is a copy of
     bool disabled, placed;
     size_t step;             // of the graph's plan
@@ -159,12 +160,12 @@ bool graph_has_nodes(const struct graph *graph, struct node *const *nodes, size_
 
 struct graph *graph_new(void);
 void graph_free(struct graph *graph);
-struct node *graph_add(struct graph *graph, struct work work, struct node *const *after,
-                       size_t count);
+struct node *graph_add(struct graph *graph, int device, struct work work,
+                       struct node *const *after, size_t count);
 void node_free(struct node *node);
 void node_wait_for(struct node *node, struct node *other);
 struct node *graph_copy_of(const struct graph *graph, const struct node *origin);
-int graph_perform(struct graph *graph, uint64_t stream); // graph_plan.c
+int graph_perform(struct graph *graph, uint64_t stream); // of the thread's device (graph_plan.c)
 void plan_free(struct plan *plan);
 struct graph *graph_duplicate(const struct graph *graph);
 bool graph_has(const struct graph *graph, enum kind kind); // also in a graph within it

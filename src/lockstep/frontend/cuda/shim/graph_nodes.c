@@ -17,7 +17,7 @@ int add_node(struct node **out, struct graph *graph, struct node *const *after, 
         work_free(&work);
         return answer(INVALID_VALUE);
     }
-    *out = graph_add(graph, work, after, count);
+    *out = graph_add(graph, gpu_current(), work, after, count);
     return SUCCESS;
 }
 

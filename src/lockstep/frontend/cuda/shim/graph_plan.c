@@ -1,6 +1,7 @@
 // The order in which the nodes of a graph are performed, and in which streams: branches of a graph run
 // side by side, each in a lane, as streams that wait for each other's events do. The first lane is the
-// stream in which the graph is launched, the others are streams of the graph's own.
+// stream in which the graph is launched, the others are streams of the graph's own. A lane is of one
+// device, and has the nodes of that one.
 //
 // Nodes are performed level by level, as far from the beginning as the longest way to them: where the
 // host takes no time, a stream that waits for an event lets all finish that was launched before, which
@@ -10,7 +11,7 @@
 
 #include "graph.h"
 
-enum { MOST_LANES = 32, NOWHERE = -1 };
+enum { MOST_LANES = 32, ROOM = MOST_LANES + MOST_DEVICES }; // each device has one at least
 
 struct step {
     const struct node *node;
@@ -23,8 +24,9 @@ struct step {
 struct plan {
     struct step *steps; // in the order in which they are performed
     size_t count;
-    int lanes, device; // of which these are
-    uint64_t begin, streams[MOST_LANES];
+    int lanes, devices[ROOM]; // of each lane
+    bool settled;             // there are these
+    uint64_t begin, streams[ROOM];
 };
 
 // While lanes are chosen: the last step of each, and who waited for it.
@@ -54,19 +56,40 @@ static bool waits_for(const struct plan *plan, const struct node *node, const st
     return false;
 }
 
+// The lane at a place or behind it, round about, that is of a device; `lanes` if there is none.
+static int lane_from(const struct plan *plan, int place, int device) {
+    int k = 0;
+    while (k < plan->lanes && plan->devices[(place + k) % plan->lanes] != device) {
+        k++;
+    }
+    return k < plan->lanes ? (place + k) % plan->lanes : plan->lanes;
+}
+
+static int new_lane(struct plan *plan, int device) {
+    plan->devices[plan->lanes] = device;
+    return plan->lanes++;
+}
+
 // A lane whose last step comes before: it goes on there; else one that was joined, or a new one.
 static int choose_lane(struct plan *plan, const struct lane *lanes, const struct node *node) {
     for (int k = 0; k < plan->lanes; k++) {
-        if (lanes[k].last && waits_for(plan, node, lanes[k].last)) {
+        if (plan->devices[k] == node->device && lanes[k].last &&
+            waits_for(plan, node, lanes[k].last)) {
             return k;
         }
     }
     for (int k = 0; k < plan->lanes; k++) {
-        if (lanes[k].joined && waits_for(plan, node, lanes[k].joined)) {
+        if (plan->devices[k] == node->device && lanes[k].joined &&
+            waits_for(plan, node, lanes[k].joined)) {
             return k;
         }
     }
-    return plan->lanes < MOST_LANES ? plan->lanes++ : (int)(node->step % MOST_LANES);
+    if (plan->devices[0] == node->device && !lanes[0].last) { // nothing is in it yet
+        return 0;
+    }
+    int other = lane_from(plan, (int)(node->step % MOST_LANES), node->device);
+    bool is_new = plan->lanes < MOST_LANES || other == plan->lanes;
+    return is_new ? new_lane(plan, node->device) : other;
 }
 
 static void place_step(struct plan *plan, struct lane *lanes, struct step *step) {
@@ -84,10 +107,11 @@ static void place_step(struct plan *plan, struct lane *lanes, struct step *step)
     lanes[step->lane] = (struct lane){.last = step};
 }
 
-// Nodes are in an order in which each comes after those that it waits for.
-static struct plan *plan_make(const struct graph *graph) {
+// For a launch in a stream of a device. Nodes are in an order in which each comes after those that it
+// waits for.
+static struct plan *plan_make(const struct graph *graph, int device) {
     struct plan *plan = calloc(1, sizeof *plan);
-    plan->device = NOWHERE;
+    new_lane(plan, device);
     for (struct node *node = graph->first; node; node = node->next) {
         node->step = plan->count++;
     }
@@ -104,7 +128,7 @@ static struct plan *plan_make(const struct graph *graph) {
     for (size_t k = 0; k < plan->count; k++) {
         ((struct node *)plan->steps[k].node)->step = k;
     }
-    struct lane lanes[MOST_LANES] = {0};
+    struct lane lanes[ROOM] = {0};
     for (size_t k = 0; k < plan->count; k++) {
         place_step(plan, lanes, &plan->steps[k]);
     }
@@ -122,7 +146,7 @@ static void destroy(unsigned call, uint64_t handle) {
     }
 }
 
-static void leave_device(struct plan *plan) {
+static void unsettle(struct plan *plan) {
     for (int k = 1; k < plan->lanes; k++) {
         destroy(CALL_DESTROY_STREAM, plan->streams[k]);
         plan->streams[k] = 0;
@@ -133,15 +157,20 @@ static void leave_device(struct plan *plan) {
     }
     destroy(CALL_DESTROY_EVENT, plan->begin);
     plan->begin = 0;
-    plan->device = NOWHERE;
+    plan->settled = false;
 }
 
 void plan_free(struct plan *plan) {
     if (plan) {
-        leave_device(plan);
+        unsettle(plan);
         free(plan->steps);
         free(plan);
     }
+}
+
+// What follows is done on the device of a lane.
+static void go_to(const struct plan *plan, int lane) {
+    gpu_set_current(plan->devices[lane]);
 }
 
 static int new_stream(uint64_t *stream) {
@@ -152,20 +181,23 @@ static int new_stream(uint64_t *stream) {
     return status;
 }
 
-// Streams and events are those of a device.
+// Streams and events are those of the lanes' devices.
 static int settle(struct plan *plan) {
-    if (plan->lanes < 2 || plan->device == gpu_current()) {
+    if (plan->lanes < 2 || plan->settled) {
         return SUCCESS;
     }
-    leave_device(plan);
+    unsettle(plan); // what another try has left
     int status = event_new(&plan->begin);
     for (int k = 1; k < plan->lanes && !status; k++) {
+        go_to(plan, k);
         status = new_stream(&plan->streams[k]);
     }
     for (size_t k = 0; k < plan->count && !status; k++) {
+        go_to(plan, plan->steps[k].lane);
         status = plan->steps[k].is_awaited ? event_new(&plan->steps[k].event) : SUCCESS;
     }
-    plan->device = status ? NOWHERE : gpu_current();
+    go_to(plan, 0);
+    plan->settled = !status;
     return status;
 }
 
@@ -192,9 +224,12 @@ static int wait_before(const struct plan *plan, const struct step *step) {
 
 static int perform(const struct plan *plan, const struct step *step) {
     uint64_t stream = plan->streams[step->lane];
+    go_to(plan, step->lane);
     int status = step->node->disabled ? SUCCESS : work_perform(&step->node->work, stream);
     bool tells = !status && step->event;
-    return tells ? event_call(CALL_RECORD_EVENT, step->event, stream) : status;
+    status = tells ? event_call(CALL_RECORD_EVENT, step->event, stream) : status;
+    go_to(plan, 0);
+    return status;
 }
 
 static int perform_levels(const struct plan *plan) {
@@ -213,7 +248,11 @@ static int perform_levels(const struct plan *plan) {
 }
 
 int graph_perform(struct graph *graph, uint64_t stream) {
-    graph->plan = graph->plan ? graph->plan : plan_make(graph);
+    if (graph->plan && graph->plan->devices[0] != gpu_current()) {
+        plan_free(graph->plan);
+        graph->plan = NULL;
+    }
+    graph->plan = graph->plan ? graph->plan : plan_make(graph, gpu_current());
     struct plan *plan = graph->plan;
     plan->streams[0] = stream;
     int status = settle(plan);
