@@ -59,6 +59,19 @@ def test_memories_lie_one_behind_the_other(system):
     assert system[0].memory.find(second.pointer) is None
 
 
+def test_each_memory_is_checked_for_bytes_that_nobody_wrote():
+    """What tells of them lies behind the memories of all."""
+    with lockstep.System(small_system(3), check="init", memory_bytes=100_001) as system:
+        for device in system:
+            found = device.load_ptx(PTX)["double"]
+            y, x = device.empty(32), device.array(np.ones(32, np.float32))
+            found[1, 32](y, x)
+            assert y.numpy().tolist() == [2.0] * 32 and not device.findings
+        room = device.memory.allocate(128, unwritten=True)
+        found[1, 32](y, room)
+        assert "unwritten_read" in [finding.kind for finding in device.findings]
+
+
 def test_data_go_from_device_to_device(system):
     system.enable_peers()
     x, y, z = (device.array(values(k)) for k, device in enumerate(system))

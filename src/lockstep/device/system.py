@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import count
+from mmap import PAGESIZE
 from pathlib import Path
 from typing import Any, Self
 
@@ -134,8 +135,8 @@ class System:
 
 
 def _memories(system: GpuSystem, options: DeviceOptions) -> list[DeviceMemory]:
-    """The memories of the GPUs, one behind the other."""
-    sizes = [options.memory_of(gpu) for gpu in system.gpus]
+    """The memories of the GPUs, whole pages, one behind the other."""
+    sizes = [-(-options.memory_of(gpu) // PAGESIZE) * PAGESIZE for gpu in system.gpus]
     if sum(sizes) > LONGEST:
         raise LockstepError(
             f"the GPUs of {system.name} have {sum(sizes)} bytes of memory together; at most "

@@ -9,6 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lockstep.errors import LockstepError
+from lockstep.execution.checks import shadow
+from lockstep.execution.checks.kinds import Check
 from lockstep.execution.memory.device_memory import ALIGNMENT, DeviceMemory, DeviceMemoryError
 
 CAPACITY = 1 << 20
@@ -44,6 +47,42 @@ def test_addresses_are_those_of_the_first_device_again(memory):
     assert abs(other.base - first) >= CAPACITY
     again.close()
     other.close()
+
+
+class Counted(int):
+    """An address that counts how often it is compared."""
+
+    asked = 0
+
+    def _ask(self, answer):
+        Counted.asked += 1
+        return answer
+
+    def __eq__(self, other):
+        return self._ask(int(self) == int(other))
+
+    def __lt__(self, other):
+        return self._ask(int(self) < int(other))
+
+    def __gt__(self, other):
+        return self._ask(int(self) > int(other))
+
+    __hash__ = int.__hash__
+
+
+def test_a_free_looks_at_few_allocations(memory):
+    addresses = [memory.allocate(64) for _ in range(1000)]
+    Counted.asked = 0
+    memory.free(Counted(addresses[-1]))
+    assert len(memory) == 999 and 0 < Counted.asked < 100
+
+
+def test_what_cannot_be_reserved_for_a_check_leaves_nothing(monkeypatch, capsys):
+    monkeypatch.setattr(shadow, "map_at", lambda address, size: False)
+    with pytest.raises(LockstepError, match="for --check init"):
+        DeviceMemory(CAPACITY, checks=Check.INIT)
+    gc.collect()
+    assert capsys.readouterr().err == ""
 
 
 def test_a_view_shares_the_bytes(memory):

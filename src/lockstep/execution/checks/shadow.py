@@ -12,26 +12,27 @@ ARENA_BYTES = 64 << 30  # of address space: memory of CTAs, behind device memory
 
 
 class Shadow:
-    """What tells of ``capacity`` bytes of device memory at ``base``, and of an arena behind it.
+    """What tells of ``capacity`` bytes of device memory at ``base``, and of an arena.
 
     Both take memory where they are touched.
     """
 
-    def __init__(self, base: int, capacity: int):
-        self._base, self._capacity = base, capacity
-        self._pieces = [(base + capacity, ARENA_BYTES), (base + SHADOW, capacity + ARENA_BYTES)]
+    def __init__(self, base: int, capacity: int, arena: int):
+        """``arena``: where it lies, behind the memory of all devices that share a range."""
+        self._pieces = [(arena, ARENA_BYTES), (base + SHADOW, capacity),
+                        (arena + SHADOW, ARENA_BYTES)]  # fmt: skip
         for k, (address, size) in enumerate(self._pieces):
             if not map_at(address, size):
                 self._pieces = self._pieces[:k]
                 self.close()
                 raise LockstepError(f"cannot reserve {size} bytes at {address:#x} for --check init")
-        self._used = base + capacity
+        self._used, self._end = arena, arena + ARENA_BYTES
 
     def array(self, count: int, alignment: int = 64) -> np.ndarray:
         """Zeroed bytes (uint8) in the arena, for as long as the device lives; none is written."""
         start = -(-self._used // alignment) * alignment
         self._used = start + count
-        if self._used > self._base + self._capacity + ARENA_BYTES:
+        if self._used > self._end:
             raise LockstepError("--check init: launches of too many shapes")
         return _bytes(start, count)
 

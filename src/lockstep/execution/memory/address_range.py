@@ -26,7 +26,13 @@ class AddressRange:
         self.size = min(-(-size // mmap.PAGESIZE) * mmap.PAGESIZE, LONGEST)
         self.file = _file(self.size) if shared else -1
         self.base = _reserve(self.size, self.file)
+        self._end = self.base + self.size
         self._users = 0
+
+    def behind(self, size: int) -> int:
+        """Where so many bytes lie behind the range, and behind what was asked for before."""
+        start, self._end = self._end, self._end + size
+        return start
 
     def join(self) -> None:
         """Somebody has a part of it."""

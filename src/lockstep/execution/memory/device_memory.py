@@ -13,7 +13,7 @@ from collections import deque
 import numpy as np
 
 from lockstep.execution.checks.kinds import Check
-from lockstep.execution.checks.shadow import Shadow
+from lockstep.execution.checks.shadow import ARENA_BYTES, Shadow
 from lockstep.execution.memory.address_range import AddressRange, DeviceMemoryError
 from lockstep.execution.memory.touched import TouchedLines
 from lockstep.execution.state import ALLOCATION, WORD_BYTES
@@ -42,6 +42,7 @@ class DeviceMemory:
         With ``Check.MEMORY`` allocations do not touch each other, and freed ones stay so for a
         while. With ``Check.INIT``, ``shadow`` says which bytes were written.
         """
+        self.shadow: Shadow | None = None
         self.range, offset = place or (AddressRange(capacity, shared), 0)
         self.range.join()
         self.capacity = min(capacity, self.range.size - offset) if place else self.range.size
@@ -60,7 +61,8 @@ class DeviceMemory:
         self._apart = RED_ZONE if Check.MEMORY in checks else 0
         self._freed: deque[tuple[int, int]] = deque()  # (address, bytes), not given out again yet
         self._freed_bytes = 0
-        self.shadow = Shadow(self.base, self.capacity) if Check.INIT in checks else None
+        if Check.INIT in checks:
+            self.shadow = Shadow(self.base, self.capacity, self.range.behind(ARENA_BYTES))
         self.end = self.base  # addresses from here on were never given out
 
     def __len__(self) -> int:
@@ -172,7 +174,7 @@ class DeviceMemory:
         self._hidden.discard(address)
         self._for_all.discard(address)
         del self._numbers[address]
-        place = self._starts.index(address)
+        place = bisect.bisect_left(self._starts, address)
         del self._starts[place]
         self.used -= size
         self.table[place : len(self)] = self.table[place + 1 : len(self) + 1].copy()
