@@ -83,6 +83,10 @@ def test_what_cannot_be_replaced_is_refused(build):
         check_program(build(RUNTIME + MAIN))
     with pytest.raises(InputError, match="link without -static"):
         check_program(build(RUNTIME + SINCE_11 + MAIN, "-static"))
+    bare = "int cudaMalloc(void **to) { return !to; } int main(void) { return cudaMalloc(0); }"
+    with pytest.raises(InputError, match="link without -static"):
+        check_program(build(bare, "-static"))  # without kernels of its own
+    check_program(build("int main(void) { return 0; }", "-static"))
     with pytest.raises(InputError, match="a shared library, which does not run by itself"):
         check_program(build(RUNTIME + SINCE_11 + MAIN, "-shared", "-fPIC"))
 

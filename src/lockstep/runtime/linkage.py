@@ -13,6 +13,7 @@ from lockstep.frontend.cuda.build import replaces_static
 _FAT_BINARIES = ".nv_fatbin"
 _FAT, _ELF, _ARCHIVE = b"\x50\xed\x55\xba", b"\x7fELF", b"!<arch>\n"
 _REGISTER = b"\0__cudaRegisterFatBinary\0"  # of the CUDA runtime; programs call it before main
+_CALLS = {b"cudaMalloc", b"cudaGetDeviceCount", b"cudaGetDevice", b"cudaSetDevice", b"cuInit"}
 _SINCE_11 = b"\0cudaCtxResetPersistingL2Cache\0"
 _RELINK = "link it with `nvcc -cudart shared` (CMake: set CMAKE_CUDA_RUNTIME_LIBRARY to Shared)"
 STRIPPED = (
@@ -49,6 +50,8 @@ def check_program(path: Path) -> None:
                 check_no_program(path)
             if elf.get_section_by_name(_FAT_BINARIES) is not None:
                 _check_linked(path, elf)
+            elif _is_alone(elf) and not needed(elf) and _CALLS & set(_names(elf).split(b"\0")):
+                raise InputError(path, "", ALL_STATIC)
         except ELFError as error:
             raise _damaged(path, error) from error
 
@@ -59,7 +62,7 @@ def _damaged(path: Path, error: ELFError) -> InputError:
 
 def _check_linked(path: Path, elf: ELFFile) -> None:
     """Refuse a library, and a program in which a CUDA runtime's functions cannot be replaced."""
-    alone = not any(segment["p_type"] == "PT_INTERP" for segment in elf.iter_segments())
+    alone = _is_alone(elf)
     if alone and needed(elf):
         raise InputError(path, "", LIBRARY)
     if _asks(elf):
@@ -68,12 +71,22 @@ def _check_linked(path: Path, elf: ELFFile) -> None:
         raise InputError(path, "", ELSEWHERE)
     if alone:
         raise InputError(path, "", ALL_STATIC)
-    table = elf.get_section_by_name(".strtab")
-    names = table.data() if table is not None else b""  # symbols themselves take half a second
+    names = _names(elf)
     if _REGISTER not in names:
         raise InputError(path, "", STRIPPED)
     if _SINCE_11 not in names:
         raise InputError(path, "", OLD)
+
+
+def _is_alone(elf: ELFFile) -> bool:
+    """Whether nothing loads libraries for it."""
+    return not any(segment["p_type"] == "PT_INTERP" for segment in elf.iter_segments())
+
+
+def _names(elf: ELFFile) -> bytes:
+    """Those of its symbols, each ended by a zero; the symbols themselves take half a second."""
+    table = elf.get_section_by_name(".strtab")
+    return table.data() if table is not None else b""
 
 
 def check_no_program(path: Path) -> None:
