@@ -135,5 +135,12 @@ class ProgramStreams:
         start, end = self._events[fields["start"]], self._events[fields["end"]]
         if start is None or end is None:
             raise Refused(Status.INVALID_HANDLE)
-        self.device.drain()
+        one, other = start.stream.device, end.stream.device
+        if one is not other:
+            raise Refused(
+                Status.INVALID_HANDLE,
+                f"the time between events of GPU {one.index} and GPU {other.index} is asked for: "
+                "both must be of one GPU",
+            )
+        one.drain()
         return CallAnswer((self.simulator.nanoseconds(start, end),))
