@@ -24,6 +24,12 @@ def test_the_largest_cache_and_bus():
     assert (table[38], table[37], table[97]) == (40 << 20, 5120, 163 << 10)
 
 
+def test_a_gpu_of_a_system_has_a_bus_of_its_own_and_all_register_memory():
+    tables = [attributes(lockstep.api.gpu("A100"), index) for index in range(3)]
+    assert [table[33] for table in tables] == [0, 1, 2]
+    assert [table[99] for table in tables] == [1, 1, 1]
+
+
 def test_the_limits_of_blocks_and_grids():
     table = attributes(lockstep.api.gpu("A100"))
     assert table[1:8].tolist() == [1024, 1024, 1024, 64, 2**31 - 1, 65535, 65535]

@@ -160,6 +160,18 @@ def test_an_event_needs_a_stream_of_its_device(client, simulator):
     assert "status" not in client.call("WAIT_EVENT", event=event, stream=other)
 
 
+def test_there_is_no_time_between_events_of_two_devices(client, simulator):
+    events = []
+    for k in range(2):
+        on(client, k)
+        events.append(client.call("CREATE_EVENT")["event"])
+        client.call("RECORD_EVENT", event=events[k], stream=0)
+    asked = client.call("ELAPSED", start=events[0], end=events[1])
+    assert asked == {"status": INVALID_HANDLE}
+    assert "between events of GPU 0 and GPU 1 is asked for" in simulator.problems[0]
+    assert client.call("ELAPSED", start=events[1], end=events[1])["nanoseconds"] == 0
+
+
 def test_a_kernel_has_no_access_to_others_until_it_is_given(client, simulator):
     address = array(client, 1, np.zeros(N, np.float32))
     on(client, 0)
@@ -248,7 +260,9 @@ for k in range(3):
     ok(rt.cudaDeviceGetByPCIBusId(byref(back), name))
     ok(rt.cudaStreamCreate(byref(stream)))
     ok(rt.cudaStreamGetDevice(stream, byref(of)))
-    print(device(), attributes[1], name.value.decode(), back.value, of.value, file=out)
+    bus = c_int(-1)
+    ok(rt.cudaDeviceGetAttribute(byref(bus), 33, k))
+    print(device(), attributes[1], name.value.decode(), bus.value, back.value, of.value, file=out)
 values = (c_float * 256)(*range(256))
 ok(rt.cudaMemcpy(c_void_p(memory[0]), values, c_size_t(1024), 1))
 ok(rt.cudaDeviceEnablePeerAccess(0, 0))
@@ -272,7 +286,7 @@ print(seen, device(), file=out)
     simulator.close()
     assert (outcome.code, simulator.problems[2:]) == (0, [])
     assert out.splitlines() == [
-        "0 0 0000:00:00.0 0 0", "1 1 0000:01:00.0 1 1", "2 2 0000:02:00.0 2 2",
+        "0 0 0000:00:00.0 0 0 0", "1 1 0000:01:00.0 1 1 1", "2 2 0000:02:00.0 2 2 2",
         f"{ALREADY} {NOT_ENABLED}", "101", "True", "1 101", "[0] 2",
     ]  # fmt: skip
     assert simulator.copies["between devices"].count == 2

@@ -48,14 +48,18 @@ _PRESENT = {
     90: 1,  # compute preemption
     **dict.fromkeys((92, 93, 94, 122, 123), 1),  # operations on words of memory in streams
     95: 1,  # cooperative launches
+    99: 1,  # the program's own memory can be registered
     101: 1,  # managed memory can be read by the host
     102: 1,  # virtual memory
     115: 1,  # memory pools
 }
 
 
-def attributes(gpu: GPU) -> np.ndarray:
-    """The device attributes, int32 by their ``CUdevice_attribute``; 0 where there is none."""
+def attributes(gpu: GPU, index: int = 0) -> np.ndarray:
+    """The device attributes, int32 by their ``CUdevice_attribute``; 0 where there is none.
+
+    ``index``: of the GPU in its system, on whose bus it is the only device.
+    """
     version = max(architectures(gpu))
     values = {
         **_FIXED,
@@ -63,6 +67,7 @@ def attributes(gpu: GPU) -> np.ndarray:
         12: gpu.sm.registers,
         13: round(gpu.clock_mhz * 1000),
         16: gpu.sm.count,
+        33: index,  # PCI bus
         36: round(gpu.dram.clock_mhz * 1000),
         37: 8 * gpu.dram.channels * gpu.dram.bus_bytes,
         38: totals(gpu).l2_bytes,

@@ -127,7 +127,7 @@ class ProgramContext:
             raise Refused(Status.UNKNOWN, "the program speaks to another version of lockstep")
         devices, tables, names = self.simulator.devices, b"", b""
         for device in devices:
-            table = attributes(device.gpu)
+            table = attributes(device.gpu, device.index)
             tables += device.memory.capacity.to_bytes(8, "little") + table.tobytes()
             names += f"{device.gpu.name} (lockstep)".encode() + b"\0"
         everything = self.device.memory.range

@@ -55,6 +55,15 @@ int main() {
     OK(current == usual);
     CK(cudaMemsetAsync(c, 1, mega, s));
     CK(cudaFreeAsync(c, s));
+    how.maxSize = 4 * mega;
+    CK(cudaMemPoolCreate(&own, &how));
+    IS(cudaMallocFromPoolAsync(&a, 16 * mega, own, s), cudaErrorMemoryAllocation);
+    CK(cudaMallocFromPoolAsync(&a, 3 * mega, own, s));
+    IS(cudaMallocFromPoolAsync(&b, 2 * mega, own, s), cudaErrorMemoryAllocation);
+    CK(cudaFreeAsync(a, s));
+    CK(cudaMallocFromPoolAsync(&b, 4 * mega, own, s));
+    CK(cudaFreeAsync(b, s));
+    cudaGetLastError();
     how.location.id = 7;
     IS(cudaMemPoolCreate(&own, &how), cudaErrorInvalidDevice);
     cudaGetLastError();

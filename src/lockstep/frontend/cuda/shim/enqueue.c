@@ -288,12 +288,15 @@ int stream_allocate(uint64_t stream, size_t bytes, struct pool *pool, uint64_t *
         *address = (uint64_t)(uintptr_t)given.address;
         return status || capture_add(stream, work) ? status : ILLEGAL_STATE;
     }
+    pool = pool ? pool : pool_current(device_of((void *)(uintptr_t)stream));
+    if (!pool_has_room(pool, bytes)) {
+        return OUT_OF_MEMORY;
+    }
     struct allocate_request request = {bytes, ALLOCATION_DEVICE};
     struct allocate_reply fields = {0};
     status = GPU_CALL(ALLOCATE, &request, &fields);
     *address = fields.address;
     if (!status && *address) {
-        pool = pool ? pool : pool_current(device_of((void *)(uintptr_t)stream));
         pool_took(pool, (void *)(uintptr_t)*address, bytes);
     }
     return status;

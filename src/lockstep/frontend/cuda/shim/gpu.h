@@ -337,7 +337,8 @@ struct pool;
 static inline bool is_pool(const struct pool *pool) {
     return handle_get(POOL_HANDLE, pool) != NULL;
 }
-struct pool *pool_new(int device);
+struct pool *pool_new(int device, size_t most_bytes); // 0 = as many as there are
+bool pool_has_room(struct pool *pool, size_t bytes);
 struct pool *pool_default(int device);
 struct pool *pool_current(int device);
 int pool_choose(int device, struct pool *pool); // to be the current one

@@ -12,6 +12,8 @@ struct location {
 struct pool_properties {
     int allocation, handles;
     struct location location;
+    void *security;
+    size_t most_bytes; // 0 = as many as there are
 };
 
 static int placed(const struct location *location) {
@@ -22,7 +24,7 @@ static int placed(const struct location *location) {
 API int NAME(MemPoolCreate)(struct pool **pool, const struct pool_properties *properties) {
     int status = pool && properties ? placed(&properties->location) : INVALID_VALUE;
     if (!status) {
-        *pool = pool_new(properties->location.number);
+        *pool = pool_new(properties->location.number, properties->most_bytes);
     }
     return answer(status);
 }

@@ -13,6 +13,7 @@ enum { FLAGS = 3, THRESHOLD, RESERVED, MOST_RESERVED, USED, MOST_USED, POOL_ATTR
 struct pool {
     uint64_t values[POOL_ATTRIBUTES];
     int device;
+    uint64_t most_bytes;
     bool ended; // it goes with the last memory that is allocated from it
     unsigned count;
 };
@@ -26,16 +27,18 @@ struct share {
 static struct pool *first[MOST_DEVICES], *chosen[MOST_DEVICES]; // the default one, the current one
 LOCK(lock);
 
-struct pool *pool_new(int device) {
+struct pool *pool_new(int device, size_t most_bytes) {
     struct pool *pool = calloc(1, sizeof *pool);
-    *pool = (struct pool){.values = {[1] = 1, [2] = 1, [FLAGS] = 1}, .device = device};
+    *pool = (struct pool){.values = {[1] = 1, [2] = 1, [FLAGS] = 1},
+                          .device = device,
+                          .most_bytes = most_bytes ? most_bytes : UINT64_MAX};
     handle_add(POOL_HANDLE, pool);
     return pool;
 }
 
 struct pool *pool_default(int device) {
     pthread_mutex_lock(&lock);
-    first[device] = first[device] ? first[device] : pool_new(device);
+    first[device] = first[device] ? first[device] : pool_new(device, 0);
     pthread_mutex_unlock(&lock);
     return first[device];
 }
@@ -78,6 +81,14 @@ static void raise(struct pool *pool, int attribute, uint64_t value) {
     if (pool->values[attribute] < value) {
         pool->values[attribute] = value;
     }
+}
+
+bool pool_has_room(struct pool *pool, size_t bytes) {
+    pthread_mutex_lock(&lock);
+    uint64_t used = pool->values[USED];
+    bool fits = used <= pool->most_bytes && bytes <= pool->most_bytes - used;
+    pthread_mutex_unlock(&lock);
+    return fits;
 }
 
 void pool_took(struct pool *pool, const void *address, size_t bytes) {
