@@ -1,5 +1,7 @@
 """Several devices of one host: memory, peers, streams and events, in time and without it."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -48,8 +50,9 @@ def test_a_system_has_its_devices():
         assert len(system) == 4 and [d.index for d in system] == [0, 1, 2, 3]
         assert {d.gpu.name for d in system} == {"QV100"}
         assert repr(system) == "<System DGX_1V, 4 GPUs, functional>"
-        for index in (4, -1):
-            with pytest.raises(LockstepError, match=f"GPU {index} of DGX_1V: it has 0 to 3"):
+        for index in (4, -1, slice(0, 1), "0"):
+            told = re.escape(f"GPU {index} of DGX_1V: it has 0 to 3")
+            with pytest.raises(LockstepError, match=told):
                 system[index]
 
 
@@ -119,6 +122,35 @@ def test_access_is_given_once_and_only_where_links_are(system):
         table.disable(0, 1)
     with lockstep.System("DGX_1V") as mesh, pytest.raises(PeerError, match="nothing of DGX_1V"):
         mesh.peers.enable(0, 7)
+
+
+@pytest.mark.parametrize("pair", [(0, 9), (-1, 0), ("0", 1)])
+def test_peers_are_gpus_of_the_system(system, pair):
+    table = system.peers
+    wrong = next(one for one in pair if one not in (0, 1))
+    for ask in (table.can_access, table.has_access, table.enable, table.disable):
+        with pytest.raises(PeerError, match=f"GPU {wrong!r} of SMALL: it has 0 to 2"):
+            ask(*pair)
+
+
+def test_a_copy_takes_a_stream_of_either_device(system):
+    x, y = system[0].array(values()), system[1].empty(N)
+    with lockstep.Device("QV100") as other:
+        for stream in (system[2].stream(), other.stream(), 5):
+            with pytest.raises(LockstepError, match="is no stream of a device whose memory"):
+                y.copy_from(x, stream)
+            with pytest.raises(LockstepError, match="is no stream of a device whose memory"):
+                y.copy_from(values(), stream)
+            with pytest.raises(LockstepError, match="is no stream of a device whose memory"):
+                y.copy_to(values(), stream)
+    for device in (system[0], system[1]):
+        y.copy_from(x, device.stream())
+
+
+@pytest.mark.parametrize("count", ["two", 1.5])
+def test_gpus_are_a_number(count):
+    with pytest.raises(LockstepError, match="expected a number of GPUs"):
+        lockstep.System("DGX_1V", gpus=count)
 
 
 def test_without_access_a_copy_goes_by_way_of_the_host(timed):

@@ -103,6 +103,7 @@ class DeviceArray:
         if isinstance(values, DeviceArray) and values.device is not self.device:
             self._copy_from_peer(values, stream)
             return
+        _check_stream(stream, self.device)
         if stream is None or not self.device.host_takes_time:
             self.device.drain()
             self.fill(values)
@@ -130,6 +131,7 @@ class DeviceArray:
             self._view()[...] = source._view()
             self.device.memory.written(self.pointer, self.nbytes)
 
+        _check_stream(stream, source.device, self.device)
         owner = source.device if stream is None else stream.device
         place = (owner, stream.number if stream else 0, stream is None)
         ends = (self.device, self.pointer), (source.device, source.pointer)
@@ -143,6 +145,7 @@ class DeviceArray:
         """
         if out.shape != self.shape:
             raise LockstepError(f"an array of shape {out.shape} for values of shape {self.shape}")
+        _check_stream(stream, self.device)
         if stream is None or not self.device.host_takes_time:
             out[...] = self.numpy()
             return
@@ -180,3 +183,9 @@ class DeviceArray:
             if self.is_managed:
                 device.asks(Managed(self.pointer, self.nbytes, managed=False))
             device.memory.free(self.pointer)
+
+
+def _check_stream(stream: Any, *devices: OwningDevice) -> None:
+    """Raise :class:`LockstepError` for what is no stream of these devices."""
+    if stream is not None and getattr(stream, "device", None) not in devices:
+        raise LockstepError(f"{stream!r} is no stream of a device whose memory is copied")

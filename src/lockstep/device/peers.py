@@ -35,10 +35,12 @@ class PeerTable:
 
     def can_access(self, device: int, peer: int) -> bool:
         """Whether a device could be given access to the memory of another one."""
+        self._check(device, peer)
         return self._system.are_joined(device, peer)
 
     def has_access(self, device: int, peer: int) -> bool:
         """Whether it was given."""
+        self._check(device, peer)
         return (device, peer) in self._enabled
 
     def enable(self, device: int, peer: int) -> None:
@@ -59,6 +61,13 @@ class PeerTable:
             raise PeerError(f"GPU {device} has no access to the memory of GPU {peer}", False)
         self._enabled.remove((device, peer))
         self._memories[device].peers.remove(self._memories[peer])
+
+    def _check(self, *devices: int) -> None:
+        for device in devices:
+            if device not in range(len(self._memories)):
+                raise PeerError(
+                    f"GPU {device!r} of {self._system.name}: it has 0 to {len(self._memories) - 1}"
+                )
 
     def note_accesses(self, count: int) -> None:
         """A kernel that is simulated has accessed memory of others."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from itertools import count
 from mmap import PAGESIZE
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
 
@@ -41,6 +42,8 @@ class System:
         gpus: int | None = None,
         **options: Any,
     ):
+        if gpus is not None and not isinstance(gpus, Integral):
+            raise LockstepError(f"gpus={gpus!r}: expected a number of GPUs")
         if not isinstance(system, GpuSystem):
             system = systems.system(system, gpus)
         elif gpus is not None:
@@ -64,7 +67,7 @@ class System:
         return len(self.devices)
 
     def __getitem__(self, index: int) -> Device:
-        if not 0 <= index < len(self.devices):
+        if index not in range(len(self.devices)):
             raise LockstepError(
                 f"GPU {index} of {self.spec.name}: it has 0 to {len(self.devices) - 1}"
             )
