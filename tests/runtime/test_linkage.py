@@ -10,6 +10,7 @@ from lockstep.errors import InputError
 from lockstep.frontend.cuda.build import compiler
 from lockstep.runtime import run_program
 from lockstep.runtime.linkage import check_program
+from lockstep.runtime.program import environment
 
 # A runtime of our own that does nothing right, with the names by which a version is told.
 RUNTIME = """
@@ -89,6 +90,22 @@ def test_what_cannot_be_replaced_is_refused(build):
     check_program(build("int main(void) { return 0; }", "-static"))
     with pytest.raises(InputError, match="a shared library, which does not run by itself"):
         check_program(build(RUNTIME + SINCE_11 + MAIN, "-shared", "-fPIC"))
+
+
+def test_libraries_with_much_memory_of_threads(build, make_simulator, monkeypatch, tmp_path):
+    text = '__thread char big[40000] __attribute__((tls_model("initial-exec")));'
+    build(f"{text} int use(int i) {{ return big[i]; }}", "-shared", "-fPIC", name="libbig.so")
+    options = ("-L.", "-lbig", f"-Wl,-rpath,{tmp_path}")
+    path = build("int use(int); int main(void) { return use(9); }", *options)
+    assert run_program(make_simulator(), [str(path)]).code == 0
+    room = "glibc.rtld.optional_static_tls"
+    for had, kept in (("glibc.malloc.check=0", True), (f"{room}=50000", False)):
+        monkeypatch.setenv("GLIBC_TUNABLES", had)
+        given = environment(tmp_path, "socket", path)["GLIBC_TUNABLES"]
+        assert given.startswith(f"{had}:{room}=") if kept else given == had
+    monkeypatch.delenv("GLIBC_TUNABLES")
+    small = build("int main(void) { return 0; }", name="small")  # threads keep their stacks
+    assert "GLIBC_TUNABLES" not in environment(tmp_path, "socket", small)
 
 
 @pytest.mark.parametrize("options", [(), ("-cudart", "static", "-g"), ("-cudart", "shared")])

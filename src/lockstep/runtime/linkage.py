@@ -1,6 +1,8 @@
 """What a file is that somebody wants to run, and whether its calls can be intercepted."""
 
 import os
+import re
+import subprocess
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
@@ -26,6 +28,9 @@ ALL_STATIC = (
 )
 LIBRARY = "a shared library, which does not run by itself: `lockstep run` a program that loads it"
 ELSEWHERE = f"the CUDA runtime is linked into the program, which works on x86-64 only; {_RELINK}"
+_STATIC_TLS = 0x10  # DF_STATIC_TLS
+USUAL_ROOM = 512  # bytes of it that glibc leaves, glibc.rtld.optional_static_tls
+_LISTED = re.compile(r"=> (/.*) \(0x")  # by the loader: where it finds a library
 _SOURCES = (".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c")
 _BUILD = "compile it, as `nvcc -o {stem} {name}`, and `lockstep run ./{stem}`"
 _LINK = "link it, as `nvcc -o {stem} {name}`, and `lockstep run ./{stem}`"
@@ -139,6 +144,36 @@ def hidden_libraries(path: Path) -> list[str]:
         if "DT_RPATH" not in kinds or "DT_RUNPATH" in kinds:
             return []
         return [name for name in needed(elf) if name.startswith(("libcudart.so.", "libcuda.so."))]
+
+
+def thread_bytes(path: Path) -> int:
+    """Memory that each thread has of the libraries a program starts with.
+
+    0 if the loader has room anyway for those that must have it where threads begin, and say so
+    (DF_STATIC_TLS), as sanitizers do.
+    """
+    with path.open("rb") as file:
+        if file.read(4) != _ELF:
+            return 0
+        elf = ELFFile(file)
+        loaders = [s.get_interp_name() for s in elf.iter_segments("PT_INTERP")]  # type: ignore[attr-defined]
+    if not loaders:
+        return 0
+    listed = subprocess.run([loaders[0], "--list", path], capture_output=True, text=True)
+    sizes = [_thread_part(Path(name)) for name in _LISTED.findall(listed.stdout)]
+    fits = sum(size for size, bound in sizes if bound) <= USUAL_ROOM
+    return 0 if fits else sum(size for size, _ in sizes)
+
+
+def _thread_part(library: Path) -> tuple[int, bool]:
+    """Bytes of a library's memory of each thread, and whether it must be where threads begin."""
+    with library.open("rb") as file:
+        elf = ELFFile(file)
+        parts = [s.header for s in elf.iter_segments("PT_TLS")]
+        section = elf.get_section_by_name(".dynamic")
+        tags = section.iter_tags("DT_FLAGS") if isinstance(section, DynamicSection) else ()
+        bound = any(tag.entry.d_val & _STATIC_TLS for tag in tags)
+        return sum(part.p_memsz + part.p_align for part in parts), bound
 
 
 def _asks(elf: ELFFile) -> bool:

@@ -13,12 +13,13 @@ import msgspec
 from lockstep.errors import LockstepError
 from lockstep.frontend.cuda.build import STATIC, libraries, replaces_static
 from lockstep.frontend.cuda.record import RecordWriter
-from lockstep.runtime.linkage import check_program, hidden_libraries
+from lockstep.runtime.linkage import USUAL_ROOM, check_program, hidden_libraries, thread_bytes
 from lockstep.runtime.server import ProgramKilled, Server
 from lockstep.runtime.simulator import Simulator
 
 _SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 _libc = ctypes.CDLL(None)
+_ROOM = "glibc.rtld.optional_static_tls"  # bytes
 GRACE = 2.0  # seconds that an interrupted program has to end by itself
 
 
@@ -92,9 +93,22 @@ def environment(folder: Path, name: str, path: Path) -> dict[str, str]:
         **os.environ,
         **_before("LD_PRELOAD", hidden),
         **_before("LD_AUDIT", audit),
+        **(_tunables(thread_bytes(path)) if audit else {}),
         "LD_LIBRARY_PATH": ":".join(place for place in places if place),
         "LOCKSTEP_SOCKET": name,
     }
+
+
+def _tunables(needed: int) -> dict[str, str]:
+    """Room for libraries' memory of threads, which LD_AUDIT has the loader fix before it sees them.
+
+    No more than they need: it is taken from the stack of each thread.
+    """
+    had = os.environ.get("GLIBC_TUNABLES", "")
+    if not needed or _ROOM in had:
+        return {}
+    ours = f"{_ROOM}={USUAL_ROOM + needed}"
+    return {"GLIBC_TUNABLES": ":".join(filter(None, (had, ours)))}
 
 
 def _before(variable: str, libraries: list[str]) -> dict[str, str]:
