@@ -54,8 +54,9 @@ class Table(NamedTuple):
         for group in groups.values():
             for (_, place), (_, row) in zip(group, sorted(group)):
                 order[place] = row
-        rows, lines = ([every[n] for n in order] for every in (self.rows, self.lines))
-        return self._replace(rows=rows, lines=lines)
+        return self._replace(
+            rows=[self.rows[n] for n in order], lines=[self.lines[n] for n in order]
+        )
 
 
 def read_table(path: str | Path, is_head: Callable[[list[str]], bool]) -> Table:

@@ -76,9 +76,10 @@ def _names_fewer(record: np.void, text: str, architecture: int) -> bool:
     """Whether the opcode has all operands of the record, some of more registers."""
     firsts = next(_candidates(record))
     lifted = _lifted(record, text, firsts, architecture)
-    return _agree(lifted, record, _PLACES) and all(
-        (lifted[kind] >= record[kind]).all() for kind in ("destination_count", "source_count")
-    )
+    if lifted is None or not _agree(lifted, record, _PLACES):
+        return False
+    counts = "destination_count", "source_count"
+    return all((lifted[kind] >= record[kind]).all() for kind in counts)
 
 
 def _shortened(record: np.void, text: str, opcodes: Iterable[str], architecture: int) -> str:
