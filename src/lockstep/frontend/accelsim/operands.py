@@ -79,7 +79,7 @@ def _names_fewer(record: np.void, text: str, architecture: int) -> bool:
     if lifted is None or not _agree(lifted, record, _PLACES):
         return False
     counts = "destination_count", "source_count"
-    return all((lifted[kind] >= record[kind]).all() for kind in counts)
+    return all(bool((lifted[kind] >= record[kind]).all()) for kind in counts)
 
 
 def _shortened(record: np.void, text: str, opcodes: Iterable[str], architecture: int) -> str:
