@@ -18,7 +18,9 @@ SIZES = ["--l1", "8K:32K", "--ways", "1:4"]
 def test_a_built_in_program(call, tmp_path):
     done = call("caches", "lu", "--size", 48, *SIZES, "-o", "t.csv")
     assert done.exit_code == 0, done.output
-    assert done.stderr.splitlines() == ["t.csv: 9 configurations, 7 launches"]
+    told = done.stderr.splitlines()  # on a slow host that kernels are translated, too
+    assert told[-1] == "t.csv: 9 configurations, 7 launches"
+    assert [line for line in told[:-1] if not line.startswith("Translating kernels:")] == []
     lines = done.stdout.splitlines()
     assert lines[0] == "L1 read misses, %; lines of 128 B"
     assert lines[1].split() == ["size", "1", "ways", "2", "ways", "4", "ways"]

@@ -116,7 +116,8 @@ class Ranks:
 
     def repeat(self, commands: list[Command], frozen: dict) -> None:
         """As :meth:`Simulation.repeat`, on all ranks: what is executed again is so once."""
-        shared = _share(commands, len(self.simulations))
+        here = len(self.simulations)
+        shared = _share(commands, here) if self.several else [commands]
         for simulation, theirs in zip(self.simulations, shared):
             simulation.repeat(theirs, frozen)
 
