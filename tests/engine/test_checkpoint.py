@@ -14,7 +14,6 @@ from hypothesis.extra import numpy as arrays
 from engine.stopping import WHO, Stop, StopAfter
 from lockstep.builder import KernelBuilder, program
 from lockstep.engine import Session, checkpoint, run
-from lockstep.engine.groups import SMS
 from lockstep.engine.kernels import KernelTable
 from lockstep.engine.machine import Machine
 from lockstep.engine.running import Running
@@ -261,10 +260,8 @@ def test_what_cannot_be_written_is_said_and_the_run_goes_on(tmp_path):
 def test_kernels_at_issue_have_none(small, mixed):
     machine = Machine(small(), 1, {})
     machine.close()
-    table, kernel = (
-        KernelTable(Streams(machine.sm, machine.dispatcher, machine.part.shards[SMS]), small()),
-        mixed().kernel(),
-    )
+    table = KernelTable(Streams(machine.sm, machine.dispatcher, machine.own_sms), small())
+    kernel = mixed().kernel()
     assert table.unkept() == ""
     table.running[0] = Running(kernel, 0, 0, False, iter(()), 0, 0, source=object())
     assert re.search(r"no checkpoint while .*mixed.* runs: .* at issue", table.unkept())

@@ -8,7 +8,6 @@ import pytest
 
 from lockstep.builder import KernelBuilder
 from lockstep.engine import run
-from lockstep.engine.groups import SMS
 from lockstep.engine.kernels import FETCH_SPACING, KernelTable
 from lockstep.engine.machine import Machine
 from lockstep.engine.record import totals
@@ -24,9 +23,7 @@ A = 0x7F0000000000
 def table(small):
     machine = Machine(small(), 1, {})
     machine.close()
-    return KernelTable(
-        Streams(machine.sm, machine.dispatcher, machine.part.shards[SMS]), machine.gpu
-    )
+    return KernelTable(Streams(machine.sm, machine.dispatcher, machine.own_sms), machine.gpu)
 
 
 def kernel(name="kernel", grid=3, lines=("FFMA R1, R2, R3, R4",), **sizes):

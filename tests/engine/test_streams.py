@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from lockstep._jit import as_records
 from lockstep.builder import KernelBuilder
 from lockstep.engine import run
-from lockstep.engine.groups import SMS
 from lockstep.engine.machine import Machine
 from lockstep.engine.record import totals
 from lockstep.engine.streams import ARENAS, INSTRUCTIONS, Streams
@@ -33,7 +32,7 @@ def streams(small):
         )
         sm.kernels.active[:2] = 1
         dispatcher = state.build(machine.gpu, machine.sm.control)
-        return Streams(sm, dispatcher, machine.part.shards[SMS])
+        return Streams(sm, dispatcher, machine.own_sms)
 
     return make
 

@@ -4,7 +4,6 @@ import pytest
 
 from lockstep.builder import KernelBuilder, program
 from lockstep.engine import run
-from lockstep.engine.groups import SMS
 from lockstep.engine.kernels import KernelTable
 from lockstep.engine.machine import Machine
 from lockstep.engine.record import totals
@@ -66,7 +65,7 @@ def stuck(small):
     k("MOV R1, R5")
     machine = Machine(small(), 1, {})
     machine.close()
-    streams = Streams(machine.sm, machine.dispatcher, machine.part.shards[SMS])
+    streams = Streams(machine.sm, machine.dispatcher, machine.own_sms)
     table = KernelTable(streams, machine.gpu)
     table.start(k.kernel(), 0)
     sm = streams.sm

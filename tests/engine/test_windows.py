@@ -7,7 +7,6 @@ import pytest
 
 from lockstep.builder import KernelBuilder
 from lockstep.engine import windows
-from lockstep.engine.groups import SMS
 from lockstep.engine.kernels import KernelTable
 from lockstep.engine.machine import Machine
 from lockstep.engine.streams import Streams
@@ -21,7 +20,7 @@ def loaded(small, request):
     """A machine with a resident CTA that issues 400 instructions from cycle 0 on."""
     gpu = small(sm__count=3, launch__overhead=0, **{"sm.front_end.l0_bytes": 0})
     machine = Machine(gpu, request.param, {})
-    streams = Streams(machine.sm, machine.dispatcher, machine.part.shards[SMS])
+    streams = Streams(machine.sm, machine.dispatcher, machine.own_sms)
     table = KernelTable(streams, gpu)
     k = KernelBuilder("long", grid=1, block=32)
     for _ in range(399):

@@ -8,7 +8,7 @@ import re
 import zlib
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, NoReturn
 
 from lockstep.errors import InputError
 
@@ -40,6 +40,11 @@ class Table(NamedTuple):
             what = f"{column} = {text[:40]!r}; expected a number as 1,234.5: write the table with "
             raise InputError(self.path, f"line {line}", f"{what}LC_ALL=C")
         return value
+
+    def refuse_unit(self, line: int, column: str, unit: str, hint: str = "") -> NoReturn:
+        """Raise :class:`InputError` for a unit that is not known."""
+        what = f"{column} is in {unit[:40]!r}, which is no unit that is known{hint}"
+        raise InputError(self.path, f"line {line}", what)
 
     def arranged(self, turns: Sequence[tuple[Hashable, float] | None]) -> "Table":
         """With the rows of a group in the order of their numbers, in the places of that group.

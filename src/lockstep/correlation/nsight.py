@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lockstep.correlation.csvfile import Table, dimensions, number
 from lockstep.correlation.launches import DURATION, Launch
-from lockstep.correlation.units import TIMES, scale
+from lockstep.correlation.units import factor
 from lockstep.errors import InputError
 from lockstep.metrics import aliases
 from lockstep.metrics.registry import REGISTRY
@@ -36,16 +36,14 @@ def used(name: str) -> bool:
     return name in SAME or bool(_OURS.fullmatch(name))
 
 
-def factor(table: Table, line: int, name: str, unit: str) -> float | None:
+def _factor(table: Table, line: int, name: str, unit: str) -> float | None:
     """What a metric in a unit is multiplied by; None if neither is known.
 
     Raises :class:`InputError` for an unknown unit of a metric that lockstep counts.
     """
-    time = unit and SAME.get(name, name) == DURATION
-    found = TIMES.get(unit) if time else scale(unit)
+    found = factor(unit, SAME.get(name, name) == DURATION)
     if found is None and used(name):
-        what = f"{name} is in {unit[:40]!r}, which is no unit that is known"
-        raise InputError(table.path, f"line {line}", f"{what}; ncu has --print-units base")
+        table.refuse_unit(line, name, unit, "; ncu has --print-units base")
     return found
 
 
@@ -87,7 +85,7 @@ def _wide(table: Table) -> Iterator[Launch]:
     strict = {name for name in table.columns if used(name)}
     for line, record in zip(table.lines, table.records()):
         if not record[KERNEL]:
-            units = {name: factor(table, line, name, unit) for name, unit in record.items()}
+            units = {name: _factor(table, line, name, unit) for name, unit in record.items()}
             continue
         values = {}
         for name, text in record.items():
@@ -116,7 +114,7 @@ def _long(table: Table) -> Iterator[Launch]:
         if here != key:
             key, first = here, record
         name = record[METRIC]
-        unit = factor(table, line, name, record[UNIT])
+        unit = _factor(table, line, name, record[UNIT])
         text = record[VALUE]
         value = table.number(line, name, text) if used(name) else number(text)
         if value is not None and unit is not None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from lockstep.correlation.csvfile import Table, number
 from lockstep.correlation.kernels import CORRELATION
 from lockstep.correlation.launches import CYCLES, DURATION, Launch
-from lockstep.correlation.units import TIMES, scale
+from lockstep.correlation.units import factor
 from lockstep.errors import InputError
 
 MOST_INVOCATIONS = 1_000_000  # of a kernel
@@ -52,10 +52,9 @@ def _factor(table: Table, line: int, name: str, unit: str) -> float | None:
     """What a column is multiplied by; None where it is not read."""
     if name not in SAME:
         return None
-    found = TIMES.get(unit) if unit and SAME[name][0] == DURATION else scale(unit)
+    found = factor(unit, SAME[name][0] == DURATION)
     if found is None:
-        what = f"{name} is in {unit[:40]!r}, which is no unit that is known"
-        raise InputError(table.path, f"line {line}", what)
+        table.refuse_unit(line, name, unit)
     return found
 
 

@@ -28,6 +28,11 @@ def scale(unit: str) -> float | None:
     return math.prod(known) if len(known) == len(factors) else None
 
 
+def factor(unit: str, of_time: bool) -> float | None:
+    """As :func:`scale`; of a time, no other unit is known either."""
+    return TIMES.get(unit) if unit and of_time else scale(unit)
+
+
 def _inverse(unit: str) -> float | None:
     """Of what is behind a stroke."""
     if unit in TIMES:

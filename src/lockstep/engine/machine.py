@@ -103,7 +103,7 @@ class Machine:
         self._team = self._alone if threads == 1 else self._make_team(threads)
         self._threads = Threads(len(self._team.rows))
         if source:
-            mine = self.part.shards[SMS]
+            mine = self.own_sms
             self._sm.attribution.tables[mine] = self._team.owners[SMS, mine]
 
     def _make_team(self, threads: int) -> Team:
@@ -148,6 +148,11 @@ class Machine:
     def _walk(self) -> walk_state.WarmWalk:
         """Takes kernels that are warmed through the caches: most runs have none."""
         return walk_state.build(self.gpu, self._sm, self.memory)
+
+    @property
+    def own_sms(self) -> np.ndarray:
+        """Numbers of the SMs that run here."""
+        return self.part.shards[SMS]
 
     @property
     def stopped(self) -> bool:
@@ -377,7 +382,7 @@ class Machine:
     @property
     def warp_instructions(self) -> int:
         """Of the whole GPU so far; SMs of other machines are taken to have done as many as here."""
-        mine = self.part.shards[SMS]
+        mine = self.own_sms
         here = self.sm.counters["warp_instructions"].view(np.ndarray)[mine].sum()
         return int(here) * len(self.sm.counters) // len(mine)
 

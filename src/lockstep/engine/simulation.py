@@ -9,7 +9,6 @@ from lockstep.engine.account import Account
 from lockstep.engine.checkpoint import Keep
 from lockstep.engine.commands import GivenCommands
 from lockstep.engine.deferral import Deferral, Slices
-from lockstep.engine.groups import SMS
 from lockstep.engine.host.host import host_of
 from lockstep.engine.host.seat import HostSeat
 from lockstep.engine.kernels import KernelTable
@@ -37,7 +36,7 @@ class Simulation:
 
     def __init__(self, gpu: GPU, machine: Machine, options: dict):
         self.gpu, self.machine, self.options = gpu, machine, options
-        self.streams = Streams(machine.sm, machine.dispatcher, machine.part.shards[SMS])
+        self.streams = Streams(machine.sm, machine.dispatcher, machine.own_sms)
         self.table = KernelTable(self.streams, gpu, reader(options["stop"]))
         self.account = Account(gpu, machine, self.table, options)
         self.watchdog = Watchdog(gpu, machine, self.table, options["policies"])
