@@ -372,6 +372,21 @@ def test_a_wait_ends_when_the_products_of_older_groups_are_there(watch, hopper):
     assert at[3:5] == [1 + 32, 1 + 45 + 32]
 
 
+@pytest.mark.parametrize(
+    ("accumulators", "cycles"), [("R24", [1, 2, 6, 12, 18]), ("RZ", [1, 2, 4, 6, 9])]
+)
+def test_operands_wait_while_a_product_reads_its_accumulators(watch, tiny, accumulators, cycles):
+    """Three operands of one bank take three cycles, and twice as long beside a product."""
+    gpu = tiny(
+        sm__units__tensor__operations__GMMA=45, sm__units__tensor__intervals__GMMA=32,
+        sm__operands__banks=2, sm__operands__window=3, sm__operands__reuse_cache=False,
+    )  # fmt: skip
+    product = f"HGMMA.64x64x16.F32 R24, gdesc[UR4], {accumulators}"
+    sums = [f"FFMA R{k}, R2, R4, R6" for k in (9, 11, 13, 15)]
+    at = products(watch, gpu, "WARPGROUP.ARRIVE", product, *sums)
+    assert at[1:6] == cycles
+
+
 @pytest.mark.parametrize(("queue", "issued"), [(0, [0, 8, 16, 24]), (2, [0, 1, 2, 8])])
 def test_instructions_wait_for_a_unit_in_its_queue(watch, tiny, queue, issued):
     """Four warps of a sub-core and a unit that takes 8 cycles; the warp that waits goes on."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lockstep.builder import KernelBuilder
 from lockstep.gpus.units import operations
 from lockstep.isa.instruction import OpClass
-from lockstep.model.core.state import OFFSET_PLACE, SLOT_PLACE
+from lockstep.model.core.state import OFFSET_PLACE, SLOT_PLACE, SUBCORE
 from lockstep.model.counters import Stall
 from lockstep.model.sm import operands
 
@@ -70,6 +70,45 @@ def test_a_reused_operand_needs_no_port(ports):
     assert read(reading(0, 6, reuse=0), 11) == 0, "slot 0 comes from the cache"
     assert read(reading(0, 8, reuse=0), 14) == 0
     assert (c.reuse[0, 0, :2] == -1).all(), "without the bit an operand is forgotten"
+
+
+def product(reads, interval):
+    """A product of a warpgroup whose lanes hold so many registers of its operands."""
+    return SimpleNamespace(immediate=reads, interval=interval)
+
+
+def test_operands_are_read_beside_the_accumulators_of_a_product(ports):
+    """Of 32 registers in 32 cycles bank 0 is read in 10, 12 ..., bank 1 in between."""
+    c, read = ports(banks=2, window=3)
+    operands.begin_product(c, 0, 0, product(32, 32), 10)
+    assert read(reading(2, 4, 6), 11) == 3, "in 13, 15 and 17; the window is 12 to 14"
+    assert read(reading(3, 5), 21) == 0, "bank 1 in 22 and 24"
+    assert read(reading(2, 4, 6), 41) == 0, "the product ended with cycle 41"
+    assert c.register_ports[0, 1, 0] == 0, "other sub-cores have products of their own"
+
+
+def test_a_product_that_starts_from_zero_reads_no_accumulators(ports):
+    c, read = ports(banks=2, window=3)
+    operands.begin_product(c, 0, 0, product(0, 32), 10)
+    assert read(reading(2, 4, 6), 11) == 0
+
+
+@given(st.integers(0, 80), st.integers(1, 40), st.integers(1, 4), st.integers(1, 3), st.data())
+def test_products_take_the_cycles_in_which_they_read(reads, interval, banks, products, data):
+    """Products one behind the other from cycle 100 on; register k of one comes from bank k."""
+    c = SimpleNamespace(subcores=np.zeros((1, 1), SUBCORE).view(np.recarray))
+    for number in range(products):
+        operands.begin_product(c, 0, 0, product(reads, interval), 100 + number * interval)
+    taken = {
+        (100 + number * interval + k * interval // reads, k % banks)
+        for number in range(products)
+        for k in range(reads)
+    }
+    bank, at = data.draw(st.integers(0, banks - 1)), data.draw(st.integers(90, 250))
+    expected = at
+    while (expected, bank) in taken:
+        expected += 1
+    assert operands.beside_product(c.subcores[0, 0], banks, bank, at) == expected
 
 
 @pytest.mark.parametrize("second, hit", [((0, 2), True), ((2, 0), False), ((4, 2), False)])

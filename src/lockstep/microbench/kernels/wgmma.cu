@@ -53,14 +53,35 @@ SHARED(n128_e4m3, 64, "m64n128k32.f32.e4m3.e4m3", "1, 1, 1", "%64", "%65")
 SHARED(n128_tf32, 64, "m64n128k8.f32.tf32.tf32", "1, 1, 1", "%64", "%65")
 }  // namespace shape
 
+enum Beside { NOTHING, FFMA, MUFU };
+
+// What the other warpgroups do in an iteration: 128 FFMA or 16 MUFU a warp, in two chains:
+// a warp waits often enough for the products' to be chosen.
+template <int KIND>
+INLINE void beside(u64 *out, float *sink, u32 v, Segments segments) {
+  float x[2], b[2], c[2];
+  for (int k = 0; k < 2; k++) x[k] = v + k, b[k] = v - 1 - k, c[k] = v * (k + 2);
+  SEGMENTS({
+    UNROLL for (int u = 0; u < (KIND == FFMA ? 64 : 8); u++) {
+      UNROLL for (int k = 0; k < 2; k++) {
+        if (KIND == FFMA)
+          asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(x[k]) : "f"(b[k]), "f"(c[k]));
+        if (KIND == MUFU) asm volatile("ex2.approx.ftz.f32 %0, %0;" : "+f"(x[k]));
+      }
+    }
+  })
+  sink[threadIdx.x] = x[0] + x[1];
+}
+
 // 8 products an iteration on one accumulator, GROUP of them between fence and wait.
-template <class Shape, int GROUP>
+template <class Shape, int GROUP, int KIND = NOTHING>
 INLINE void products(u64 *out, float *sink, u32 v, Segments segments) {
   extern __shared__ __align__(1024) u32 words[];
   for (int i = threadIdx.x; i < 10240; i += blockDim.x) words[i] = v;
   __syncthreads();
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   __syncthreads();
+  if (KIND != NOTHING && threadIdx.x >= 128) return beside<KIND>(out, sink, v, segments);
   const u64 strides = (u64)8 << 16 | (u64)16 << 32;
   u64 from = (u64)((shared_address(words) >> 4) & 0x3fff) | strides;
   u64 b = (u64)(((shared_address(words) + 8192) >> 4) & 0x3fff) | strides;
@@ -92,3 +113,10 @@ INLINE void products(u64 *out, float *sink, u32 v, Segments segments) {
 KERNELS(n8, 512) KERNELS(n64, 512) KERNELS(n128, 512) KERNELS(n256, 256)
 KERNELS(n64_registers, 512) KERNELS(n128_registers, 512) KERNELS(n128_e4m3, 512)
 KERNELS(n128_tf32, 512)
+
+#define MIXES(NAME, KIND)                                                                     \
+  extern "C" __global__ void __launch_bounds__(384) NAME(u64 *out, float *sink, u32 v,        \
+                                                         Segments segments) {                 \
+    products<shape::n64, 8, KIND>(out, sink, v, segments);                                    \
+  }
+MIXES(n64_ffma, FFMA) MIXES(n64_mufu, MUFU)

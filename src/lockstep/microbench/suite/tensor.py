@@ -40,7 +40,27 @@ def benchmarks(target: Target) -> list[Benchmark]:
     return [
         *(b for shape in shapes for b in _warp(target, *shape)),
         *(b for kind in kinds for b in _warpgroup(target, kind)),
+        _mix(target),
     ]
+
+
+def _mix(target: Target) -> Benchmark:
+    """Whether other operations are in the way of products: accumulators take register ports."""
+    name = "mix.wgmma"
+    segments = iterations(target.full)
+    cases = []
+    for kind in ("ffma", "mufu"):
+        row = (name, f"m64n64k16 beside {kind}", "cycles")
+        measure = Slope(segments, 12)
+        notes = "8 products of one warpgroup, 128 FFMA or 16 MUFU a warp of two more"
+        kernel = f"wgmma.n64_{kind}"
+        cases.append(
+            segments_case(row, kernel, [i32(0)], measure, shared=SHARED, notes=notes)
+        )  # fmt: skip
+    return Benchmark(
+        name, "mix", "products of a warpgroup beside operations of two others", tuple(cases),
+        loop="one group of 8 HGMMA; 64 x 2 FFMA of three registers, or 8 x 2 MUFU", since=90,
+    )  # fmt: skip
 
 
 def _warp(target: Target, shape: str, macs: int, since: int, until: int) -> list[Benchmark]:

@@ -55,6 +55,7 @@ SYNCHRONISERS = [
 """What waits for more than its unit: see ``issue.synchronises``."""
 KEPT = (1 << SLOTS) - 1  # of the bits of `reuse`: operands to keep
 MATRIX_ROWS = 8  # of a matrix that LDSM loads, each with an address
+DESCRIPTOR_REGISTERS = 2  # of a matrix in shared memory; fragments of a matrix have more
 PRODUCT_COLUMNS = 64  # for which the interval of a warpgroup's product stands
 LARGEST_COPY = 1 << 18  # bytes; more than any SM's shared memory
 PRODUCERS = {
@@ -190,7 +191,7 @@ def issue_records(
     records["immediate"][fences] = gpu.sm.fence_round_trip
     records["redirect"], records["passes"] = gpu.sm.front_end.redirect, 1
     records["rows"] = gpu.sm.warp_size
-    _set_group_products(records, op == OpClass.GMMA)
+    _set_group_products(records, code, op == OpClass.GMMA)
     _set_by_opcode(records, code["text"], texts, gpu, control)
     _set_slack(records, gpu)
     _set_awaits(records)
@@ -213,12 +214,19 @@ def _set_control(records: np.ndarray, code: np.ndarray, control: bool) -> None:
     records["reuse"] = np.where(code["reuse"] < 0, -1, code["reuse"] & KEPT) if control else -1
 
 
-def _set_group_products(records: np.ndarray, products: np.ndarray) -> None:
-    """Products of a warpgroup: their time is in proportion to their columns, results are async."""
+def _set_group_products(records: np.ndarray, code: np.ndarray, products: np.ndarray) -> None:
+    """Products of a warpgroup: their time is in proportion to their columns, results are async.
+
+    What lanes hold of the accumulators and of A is read while a product runs.
+    """
     columns = np.maximum(records["immediate"][products], 1)
     interval = -(-columns * records["interval"][products] // PRODUCT_COLUMNS)
     records["interval"][products] = interval
     records["latency"][products] += interval
+    counts = code["source_count"][products]
+    listed = np.arange(counts.shape[1]) < code["sources"][products, None]
+    held = listed & (code["source"][products] < PREDICATES) & (counts > DESCRIPTOR_REGISTERS)
+    records["immediate"][products] = np.where(held, counts, 0).sum(axis=1)
     for name in ("destinations", "checks", "reads", "writes", "more_writes"):
         records[name][products] = 0
 

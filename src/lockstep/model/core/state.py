@@ -114,7 +114,8 @@ destinations first; ``read``: vector registers read, each with its bank << 16, t
 is kept << SLOT_PLACE and its number in its operand << OFFSET_PLACE; ``writes``: for each bank that
 gets results WRITE_BITS, the bank and from BANK_BITS on the number of its registers;
 ``more_writes``: cycles that these take beyond the first; ``result``: FIXED, LONG or SHORT;
-``immediate``: of a fence beyond the CTA, the cycles that it takes at least; ``cache``: CachePolicy,
+``immediate``: of a fence beyond the CTA, the cycles that it takes at least, of a product of a
+warpgroup, the registers of a lane that it reads while it runs; ``cache``: CachePolicy,
 and above ``release_state.PLACE`` what it waits for and does under scopes."""
 
 WRITE_PORT = np.dtype(words("taken", "since"))
@@ -165,6 +166,7 @@ SUBCORE = np.dtype(
         "awaiting", "awaited",  # bit k: the warp at place k of the order awaits this; see LOOK
         "free",  # since when it is there, or until when it is not
         "hold_until",
+        "product_since", "product_until",  # cycles in which products of warpgroups run
         "constant_until",  # nothing issues before this cycle, because of a constant operand
         "result_next", "result_head",  # the ring of results under way
         "address_free",
@@ -179,6 +181,8 @@ SUBCORE = np.dtype(
         "last", "count",
         "turn",  # warp that issued last, also if it has yielded
         "queue_head", "queue_count", "result_count", "room_wanted", "stream_count",
+        "product_interval",  # cycles of the last product
+        "product_reads",  # registers of a lane that it reads meanwhile
     )
 )  # fmt: skip
 """``next``: earliest cycle at which a warp may issue; ``count`` warps in ``Sm.order``."""

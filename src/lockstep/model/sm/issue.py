@@ -90,6 +90,7 @@ def execute(c, s, b, w, warp, instruction, now):
         done = max(done, c.parameters[s, warp.kernel] + instruction.latency)
     if instruction.op == GMMA:
         warp.product = done
+        operands.begin_product(c, s, b, instruction, begins)
     result = instruction.result if warp.mask != 0 else FIXED
     if result != FIXED:
         done += instruction.more_writes

@@ -48,9 +48,38 @@ def keep_reused(c, s, b, w, instruction):
 
 
 @force_inline
+def begin_product(c, s, b, instruction, begins):
+    """A product of a warpgroup reads its accumulators, and A if lanes hold it, while it runs.
+
+    Evenly, from one bank after the other: it takes them a row at a time from shared memory.
+    """
+    sub = c.subcores[s, b]
+    if begins != sub.product_until:
+        sub.product_since = begins
+    sub.product_until = begins + instruction.interval
+    sub.product_interval = instruction.interval
+    sub.product_reads = instruction.immediate
+
+
+@force_inline
+def beside_product(sub, banks, bank, at):
+    """The first cycle from ``at`` on in which the product that runs reads nothing from a bank."""
+    while sub.product_since <= at < sub.product_until:
+        offset = (at - sub.product_since) % sub.product_interval
+        # Register k is read in cycle k * interval // reads; these are the ones of this cycle.
+        first = -(-offset * sub.product_reads // sub.product_interval)
+        behind = -(-(offset + 1) * sub.product_reads // sub.product_interval)
+        if (bank - first) % banks >= behind - first:
+            return at
+        at += 1
+    return at
+
+
+@force_inline
 def through_ports(c, s, b, w, instruction, now):
     """Reserve the banks' read ports; returns the cycles by which the window is exceeded."""
     spec = c.spec[0]
+    sub = c.subcores[s, b]
     latest = now
     cached = spec.reuse_cache
     for k in range(instruction.reads):
@@ -59,6 +88,8 @@ def through_ports(c, s, b, w, instruction, now):
             continue
         bank = (read >> 16) & BANK_MASK
         at = max(c.register_ports[s, b, bank], now + 1)
+        if at < sub.product_until:
+            at = beside_product(sub, spec.banks, bank, at)
         c.register_ports[s, b, bank] = at + 1
         latest = max(latest, at)
     if cached:
