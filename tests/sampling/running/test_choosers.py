@@ -168,6 +168,20 @@ def test_strata_that_are_drawn_whole_leave_the_others_their_share():
         assert len(_simulated(program)) >= 200, seed
 
 
+def test_grids_that_vary_without_an_order_are_no_places_of_a_loop():
+    """2,217 launches of 30 sizes: nothing comes twice behind the same two, and all were drawn."""
+    random = np.random.default_rng(3)
+    sizes = random.permutation(np.arange(64, 1984, 64))
+    grids = random.choice(sizes, 2217)
+    times = 3000 + 20 * grids * (1 + 0.02 * random.standard_normal(2217))
+    for seed in range(5):
+        program = Program(["a"] * 2217, times.astype(int), grids)
+        found = program.run(Online(error=0.01, seed=seed)).cycles
+        assert len(_simulated(program)) < 1000, seed
+        assert found.low <= program.cycles_of.sum() <= found.high, seed
+        assert found.half_width < 0.01, seed
+
+
 def test_one_in_so_many():
     program = Program(["k"] * 101, np.arange(1, 102))
     outcome = program.run(Online(every=10))

@@ -1,10 +1,11 @@
 """Sampling in one pass: which launches are simulated is decided as they come.
 
-Launches of one kernel, shape and place in a loop are a stratum, found as they come. The launches of
-a stratum are cut into cells, and one launch of each, drawn at random, is simulated; two cells as
-long as each other are a stratum of the estimate, with two draws. The longer a program runs, the
-longer the cells become: so many launches are to be drawn of each stratum that the interval of what
-ran so far is as narrow as asked (Neyman's allocation), whatever is still to come.
+Launches of one kernel, shape and place in a loop are a stratum, found as they come; where launches
+come in no order, of one kernel and shape. The launches of a stratum are cut into cells, and one
+launch of each, drawn at random, is simulated; two cells as long as each other are a stratum of the
+estimate, with two draws. The longer a program runs, the longer the cells become: so many launches
+are to be drawn of each stratum that the interval of what ran so far is as narrow as asked (Neyman's
+allocation), whatever is still to come.
 """
 
 import math
@@ -28,6 +29,7 @@ MARGIN = 1.05  # allocation by what was drawn makes intervals a little too short
 DEPTH = 2  # launches before that tell places in a loop apart
 CAUTION = 1.0  # standard errors that are added to deviations
 OFTEN = 4  # launches of a shape before it is a kind of its own
+PLACES = 8  # of a shape in loops that are told apart at once; others as often as ``OFTEN``
 STEP = 0.25  # in log2, between sizes of grids that are put together before
 FEWEST = 4  # launches drawn of a stratum before its cells become longer
 
@@ -100,6 +102,9 @@ class Online:
         self._before: tuple[Hashable, ...] = ()
         self._strata: dict[Hashable, _Stratum] = {}
         self._shapes: Counter[Hashable] = Counter()
+        self._seen: Counter[Hashable] = Counter()  # launches of each place
+        self._places: Counter[Hashable] = Counter()  # of each shape
+        self._told: set[Hashable] = set()  # places that are strata of their own
         self._codes: set[str] = set()
         self._labels: list[int] = []  # of the stratum of the estimate of each launch
         self._next_label = 0
@@ -167,9 +172,14 @@ class Online:
         self._shapes[exact] += 1
         near = tuple(round(math.log2(n) / STEP) for n in shape.grid)
         own = exact if self._shapes[exact] > OFTEN else (launch.code, near, shape.block)
-        key = (own, *self._before)
-        self._before = (own, *self._before)[:DEPTH]
-        return key
+        place = (own, *self._before)
+        self._before = place[:DEPTH]
+        self._seen[place] += 1
+        self._places[own] += self._seen[place] == 1
+        # Where sizes come in no order, hardly a place comes twice: they tell nothing apart.
+        if self._places[own] <= PLACES or self._seen[place] > OFTEN:
+            self._told.add(place)
+        return place if place in self._told else own
 
     def _fresh(self) -> int:
         self._next_label += 1
