@@ -12,13 +12,16 @@ from lockstep.errors import LockstepError, suggestion
 
 ExecutorName = Literal["local", "dask", "ray"]
 EXECUTORS: tuple[str, ...] = get_args(ExecutorName)
-_AHEAD = 2  # points with a cluster, for each of its workers: the next one is there already
+_AHEAD = 2  # points with Ray, for each of its cores: the next one is there already
 
 
 class PointExecutor(Protocol):
-    """Evaluates points in any order. ``room``: how many may be with it at a time."""
+    """Evaluates points in any order."""
 
-    room: int
+    @property
+    def room(self) -> int:
+        """How many may be with it at a time, as things are."""
+        ...
 
     def submit(self, number: int, point: object) -> None:
         """Take a point, under a number of the caller's."""
@@ -65,14 +68,21 @@ def cores() -> int:
 
 
 class DaskExecutor:
-    """Workers of ``distributed``. What kills more than one of them is not tried further."""
+    """Workers of ``distributed``, a point each: whoever kills its worker takes no other with it.
+
+    Of a cluster that is started here; elsewhere ``allowed-failures`` of its scheduler says how many
+    workers a point may kill.
+    """
 
     def __init__(self, run: Evaluate, workers: int, address: str | None):
         self._dask = _library("distributed", "dask")
         self._cluster: Any = None
         if address is None:
             self._cluster = self._dask.LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=None
+                n_workers=workers,
+                threads_per_worker=1,
+                dashboard_address=None,
+                scheduler_kwargs={"allowed_failures": 0},
             )
         try:
             self._client = self._dask.Client(self._cluster if address is None else address)
@@ -80,9 +90,13 @@ class DaskExecutor:
             raise LockstepError(f"no Dask scheduler answers at {address}: {error}") from error
         self._run = run
         self._numbers: dict[str, int] = {}
-        self._pending = self._dask.as_completed()
-        threads = sum(self._client.nthreads().values())
-        self.room = _AHEAD * max(1, threads)
+        # A worker that dies would take results with it that nobody has fetched.
+        self._pending = self._dask.as_completed(with_results=True, raise_errors=False)
+
+    @property
+    def room(self) -> int:
+        """As many as there are workers now: one that begins anew leaves its place empty."""
+        return max(1, sum(self._client.nthreads().values()))
 
     def submit(self, number: int, point: object) -> None:
         """Take a point."""
@@ -92,10 +106,10 @@ class DaskExecutor:
 
     def next(self) -> tuple[int, Attempt]:
         """Wait for a point."""
-        future = next(self._pending)
+        future, result = next(self._pending)
         number = self._numbers.pop(future.key)
         if future.status == "finished":
-            return number, future.result()
+            return number, result
         return number, Attempt({}, f"its worker was lost ({future.status})")
 
     def close(self, now: bool = False) -> None:
