@@ -77,7 +77,7 @@ class SharedMemory(Spec, frozen=True, kw_only=True):
             1,
             256,
             "cycles",
-            "for which a pass in another CTA's shared memory keeps the SM's arbiter",
+            "for which 128 bytes of others' shared memory keep the SM's arbiter, in packets of 32",
         ),
     ] = 1
 

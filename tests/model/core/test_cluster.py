@@ -154,12 +154,30 @@ def test_one_lane_far_away_is_enough(watch, tiny):
 
 
 @pytest.mark.parametrize("interval", [1, 6])
-def test_passes_in_another_cta_keep_the_arbiter(watch, tiny, interval):
+@pytest.mark.parametrize(
+    ("stride", "packets"), [(0, 1), (4, 4), (8, 8), (32, 32)], ids=["one", "line", "two", "each"]
+)
+def test_packets_to_another_cta_keep_the_arbiter(watch, tiny, interval, stride, packets):
+    """Packets of 32 bytes, four in as many cycles as the GPU says; the last one is waited for."""
     gpu = tiny(sm__count=2, shared__remote_interval=interval, sm__memory__accept_interval=1)
     k = kernel(block=128, shared_bytes=1024)
     with k.lanes(lambda at: at.cta == 0):
-        k("LD.E R2, [R4]", address=BASE + TAG)
+        k("LD.E R2, [R4]", address=lambda at: BASE + TAG + stride * at.lane)
         k("MOV R3, R2")
     seen = watch(k.workload(), gpu)
     used = sorted(seen.of(w, 0)[1] for w in range(4))
-    assert used == [gpu.shared.remote_latency + n * interval for n in range(4)]
+    ways = max(1, stride // 4)  # words of a bank
+    takes = max(ways, -(-packets * interval // 4))
+    behind = max(ways - 1, -(-packets * interval // 4) - -(-min(packets, 4) * interval // 4))
+    assert used == [gpu.shared.remote_latency + behind + n * takes for n in range(4)]
+
+
+def test_lanes_at_home_are_no_packets(watch, tiny):
+    gpu = tiny(sm__count=2, shared__remote_interval=64, sm__memory__accept_interval=1)
+    k = kernel(block=64, shared_bytes=1024)
+    with k.lanes(lambda at: at.cta == 1):
+        k("LD.E R2, [R4]", address=lambda at: BASE + TAG * (at.lane != 31) + 4 * at.lane)
+        k("MOV R3, R2")
+    seen = watch(k.workload(), gpu)
+    used = sorted(seen.of(w, 1)[1] for w in range(2))
+    assert used == [gpu.shared.remote_latency, gpu.shared.remote_latency + 16]

@@ -12,6 +12,8 @@ from lockstep.model.core.warp import hold
 
 CLUSTER = NAMED_BARRIERS + 1  # what a warp waits at, beside numbered barriers and AT_OBJECT
 NONE = -1
+PACKET_BYTES = 32  # that go to another CTA's shared memory together
+PACKETS_A_PASS = 4
 
 
 @inline
@@ -112,16 +114,30 @@ def release(c, s, slot, cycle):
 
 
 @inline
-def is_remote(c, access, instruction, cta, kernel):
-    """Whether a generic access to shared memory has a lane that means another CTA's.
+def sending(c, packets):
+    """Cycles in which so many packets leave for other SMs."""
+    return -(-packets * c.spec[0].remote_interval // PACKETS_A_PASS)
+
+
+@inline
+def packets_to_others(c, s, access, instruction, cta, kernel):
+    """Packets in which a generic access goes to other CTAs' shared memory, each to a part of it.
 
     Generic addresses have the rank of the CTA from bit 24 on.
     """
     if kernel.cluster == 1 or instruction.space != GENERIC:
-        return False
-    record = c.addresses[cta.addresses + access.address]
+        return 0
+    record, scratch = c.addresses[cta.addresses + access.address], c.scratch[s]
+    n = 0
     for k in range(access.lanes):
         offset = lane_address(c, record, cta.pool, k) - kernel.shared_base
-        if offset // APERTURE != cta.rank:
-            return True
-    return False
+        if offset // APERTURE == cta.rank:
+            continue
+        packet, known = offset // PACKET_BYTES, False
+        for j in range(n):
+            if scratch[j] == packet:
+                known = True
+        if not known:
+            scratch[n] = packet
+            n += 1
+    return n

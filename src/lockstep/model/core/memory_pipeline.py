@@ -12,7 +12,7 @@ from lockstep.model.cache import l1, l1_banks, l1_prefetch
 from lockstep.model.clock import NEVER
 from lockstep.model.core import attribution, bulk, l1_words, stores
 from lockstep.model.core.accounting import account_blocked
-from lockstep.model.core.cluster import is_remote
+from lockstep.model.core.cluster import PACKETS_A_PASS, packets_to_others, sending
 from lockstep.model.core.coalescer import (
     LOCAL,
     SHARED,
@@ -49,13 +49,14 @@ def access_shared(c, s, a, now):
     if c.spec[0].attributes:
         attribution.shared(c, s, cta.kernel, access.code, n)
     sm = c.sms[s]
-    far = is_remote(c, access, instruction, cta, c.kernels[cta.kernel])
-    sm.accept_free = max(sm.accept_free, now + n * (c.spec[0].remote_interval if far else 1))
-    cycles = c.spec[0].remote_cycles if far else c.spec[0].shared_cycles
+    packets = packets_to_others(c, s, access, instruction, cta, c.kernels[cta.kernel])
+    sent, first = sending(c, packets), sending(c, min(packets, PACKETS_A_PASS))
+    sm.accept_free = max(sm.accept_free, now + max(n, sent))
+    cycles = c.spec[0].remote_cycles if packets > 0 else c.spec[0].shared_cycles
     cycles += instruction.latency - 1  # as an access of its class takes one
     each = c.spec[0].shared_pass
     c.subcores[s, access.warp % c.spec[0].subcores].pass_free = now + n * each
-    note(c, s, DONE_ACCESS, a, now + 1 + (n - 1) * each + cycles)
+    note(c, s, DONE_ACCESS, a, now + 1 + max((n - 1) * each, sent - first) + cycles)
 
 
 @inline
