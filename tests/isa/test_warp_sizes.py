@@ -34,6 +34,7 @@ OTHERS = {
     "model/cache/prefetch/state.py": ["ROOM = 32"],
     "model/cache/prefetch/stride.py": ["WARPS, WARP_ROWS = 1, 32", "LOADS, LOAD_ROWS = 33, 8"],
     "model/cache/prefetch/stream.py": ["FIRST, STREAMS = 1, 32"],
+    "model/core/cluster.py": ["PACKET_BYTES = 32"],
     "model/core/code_lines.py": ["group = 64 if architecture < MAXWELL else 32"],
     "model/core/attribution.py": ["KERNEL_PLACE = 32"],
     "model/dispatch/state.py": ["WAITING_CTAS = 32"],
