@@ -32,6 +32,21 @@ def bound(gpu, *lines, control=False, **bits):
     return bind.issue_records(k._code.instructions, gpu, control)
 
 
+@pytest.mark.parametrize(
+    ("product", "registers"),
+    [
+        ("HGMMA.64x64x16.F32 R24, gdesc[UR4], R24", 32),
+        ("HGMMA.64x64x16.F32 R24, R88, gdesc[UR4], R24", 32 + 4),
+        ("HGMMA.64x128x16.F16 R24, gdesc[UR4], R24", 32),
+        ("HGMMA.64x64x16.F32 R24, gdesc[UR4], RZ", 0),
+    ],
+)
+def test_a_product_of_a_warpgroup_reads_what_lanes_hold(tiny, product, registers):
+    """Accumulators, if it adds to any, and a fragment of A; descriptors are in shared memory."""
+    [record] = bound(tiny(), product)
+    assert record["immediate"] == registers and record["reads"] == 0
+
+
 def test_unit_latency_and_interval_come_from_the_gpu(tiny):
     gpu = tiny()
     records = bound(gpu, "FFMA R1, R2, R3, R4", "DADD R2, R4, R6", "BRA 0x10", "HMMA.16816.F32 "

@@ -51,7 +51,7 @@ def keep_reused(c, s, b, w, instruction):
 def begin_product(c, s, b, instruction, begins):
     """A product of a warpgroup reads its accumulators, and A if lanes hold it, while it runs.
 
-    Evenly, from one bank after the other: it takes them a row at a time from shared memory.
+    Evenly, from one bank after the other: each register once, whatever the order is.
     """
     sub = c.subcores[s, b]
     if begins != sub.product_until:
